@@ -1,0 +1,37 @@
+// The narrow contract between the runtime and what executes models: Backend -> BackendModel -> BackendSession.
+// Implemented under backend/<name>/, registered in one list in src/exports/.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/model.h"
+
+namespace owml {
+
+enum class ModelFormat { kOnnx, kOrtFlatbuffer, kGguf };
+
+// An accelerator that a backend can place a session on. The CPU is always there and not listed.
+struct Device {
+  DeviceKind kind = DeviceKind::kGpu;
+  std::string id;    // for SessionOptions::device_id
+  std::string name;  // for people
+  bool integrated = false;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  virtual std::string_view name() const = 0;  // "ort", "llama", "native", "fake"
+  virtual bool Handles(ModelFormat format) const = 0;
+
+  // Parses and checks the artifact; prepares nothing for a device. Throws Error with a sentence that names file, field, value.
+  virtual std::shared_ptr<const BackendModel> Load(const ModelSource& source, ModelFormat format) const = 0;
+
+  virtual std::vector<Device> Devices() const { return {}; }
+};
+
+}  // namespace owml

@@ -1,0 +1,92 @@
+// POSIX file maps and bounded reads.
+// A Windows build supplies its own version of this file.
+#include "base/mapped_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/error.h"
+
+namespace owml {
+namespace {
+
+class FileDescriptor {
+ public:
+  explicit FileDescriptor(int fd) : fd_(fd) {}
+  ~FileDescriptor() { ::close(fd_); }
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+// Opens without blocking, so that a FIFO under a model's name is refused instead of waited for.
+int OpenRegular(const std::filesystem::path& path, uint64_t* size) {
+  if (path.empty()) throw Error(E_INVALIDARG, "the path is empty");
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) ThrowErrno(errno, "cannot open '" + path.string() + "'");
+  struct stat info = {};
+  if (::fstat(fd, &info) != 0) {
+    const int error_number = errno;
+    ::close(fd);
+    ThrowErrno(error_number, "cannot examine '" + path.string() + "'");
+  }
+  if (!S_ISREG(info.st_mode)) {
+    ::close(fd);
+    throw Error(E_INVALIDARG,
+                "'" + path.string() + "' is " + (S_ISDIR(info.st_mode) ? "a folder" : "no regular file") + ", not a file");
+  }
+  *size = static_cast<uint64_t>(info.st_size);
+  return fd;
+}
+
+}  // namespace
+
+std::shared_ptr<const MappedFile> MappedFile::Open(const std::filesystem::path& path) {
+  uint64_t size = 0;
+  const FileDescriptor fd(OpenRegular(path, &size));
+  void* address = nullptr;
+  if (size > 0) {
+    address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), 0);
+    if (address == MAP_FAILED) ThrowErrno(errno, "cannot map '" + path.string() + "'");
+  }
+  return std::shared_ptr<const MappedFile>(new MappedFile(path, address, size));
+}
+
+MappedFile::MappedFile(std::filesystem::path path, void* address, size_t size)
+    : path_(std::move(path)), address_(address), size_(size) {}
+
+MappedFile::~MappedFile() {
+  if (address_) ::munmap(address_, size_);
+}
+
+std::vector<std::byte> ReadFileStart(const std::filesystem::path& path, size_t limit) {
+  uint64_t size = 0;
+  const FileDescriptor fd(OpenRegular(path, &size));
+  std::vector<std::byte> bytes(static_cast<size_t>(std::min<uint64_t>(size, limit)));
+  size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t n = ::read(fd.get(), bytes.data() + done, bytes.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) ThrowErrno(errno, "cannot read '" + path.string() + "'");
+    if (n == 0) break;
+    done += static_cast<size_t>(n);
+  }
+  bytes.resize(done);
+  return bytes;
+}
+
+void RequireRegularFile(const std::filesystem::path& path) {
+  uint64_t size = 0;
+  const FileDescriptor fd(OpenRegular(path, &size));
+}
+
+}  // namespace owml
