@@ -1,0 +1,2 @@
+def emit_raii(model):
+    return "#pragma once\n"
