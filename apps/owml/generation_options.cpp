@@ -1,0 +1,71 @@
+// Options and reports shared by generate and chat.
+// Ranges are checked by the command line before anything loads.
+#include "generation_options.h"
+
+#include <cstdio>
+#include <iostream>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "terminal.h"
+
+namespace owml::cli {
+
+void AddGenerationOptions(CLI::App& verb, GenerationOptions& options) {
+  verb.add_option("MODEL", options.model, "A .gguf file")->required();
+  verb.add_option("-n,--max-tokens", options.max_tokens, "Most tokens of one answer")
+      ->check(CLI::Range(1u, 100000000u))
+      ->envname("OWML_MAX_TOKENS")
+      ->capture_default_str();
+  verb.add_option("-c,--context", options.stage.capacity, "Context length in tokens; 0 = the model's, at most 8192")
+      ->check(CLI::Range(0u, 1048576u))
+      ->envname("OWML_CONTEXT")
+      ->capture_default_str();
+  verb.add_option("-t,--threads", options.stage.threads, "Threads; 0 = all that the process may use")
+      ->check(CLI::Range(0u, 4096u))
+      ->envname("OWML_THREADS")
+      ->capture_default_str();
+  verb.add_option("--temperature", options.sampler.temperature, "0 = always the likeliest token")
+      ->check(CLI::Range(0.0f, 100.0f))
+      ->envname("OWML_TEMPERATURE")
+      ->capture_default_str();
+  verb.add_option("--top-k", options.sampler.top_k, "Sample among the K likeliest; 0 = all")
+      ->check(CLI::Range(0u, 1000000u))
+      ->envname("OWML_TOP_K")
+      ->capture_default_str();
+  verb.add_option("--top-p", options.sampler.top_p, "Sample among the likeliest that make up this probability, above 0 to 1")
+      ->check(CLI::Range(1e-6f, 1.0f))
+      ->envname("OWML_TOP_P")
+      ->capture_default_str();
+  verb.add_option("--seed", options.sampler.seed, "Seed of sampling")->envname("OWML_SEED")->capture_default_str();
+  verb.add_flag("--stats", options.stats, "Print rates and counts on standard error")->envname("OWML_STATS");
+}
+
+std::string ReadPrompt(const std::string& argument) {
+  if (argument != "-") return argument;
+  std::string text{std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+void PrintStats(const GenerationStats& stats, const LanguageSession& session) {
+  auto rate = [](size_t tokens, double seconds) { return seconds > 0 ? static_cast<double>(tokens) / seconds : 0; };
+  const std::string line = fmt::format(
+      "prompt {} tokens ({} cached, {:.1f} tokens/s), answer {} tokens ({:.1f} tokens/s), first token {:.0f} ms, context {}/{}",
+      stats.prompt_tokens, stats.prompt_tokens - stats.evaluated_tokens, rate(stats.evaluated_tokens, stats.prompt_seconds),
+      stats.generated_tokens, rate(stats.generated_tokens, stats.generation_seconds), stats.prompt_seconds * 1000,
+      session.position(), session.capacity() ? std::to_string(session.capacity()) : "unlimited");
+  std::fprintf(stderr, "%s\n", Styled(stderr, Style::kDim, line).c_str());
+}
+
+void PrintFinish(const GenerationStats& stats) {
+  const std::string finish = stats.finish;
+  std::string note;
+  if (finish == "length") note = "[stopped at the token limit; --max-tokens N raises it]";
+  if (finish == "context") note = "[stopped: the context is full; --context N makes it larger]";
+  if (finish == "cancelled") note = "[cancelled]";
+  if (!note.empty()) std::fprintf(stderr, "%s\n", Styled(stderr, Style::kYellow, note).c_str());
+}
+
+}  // namespace owml::cli

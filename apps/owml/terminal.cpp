@@ -1,0 +1,152 @@
+// Colour, tables and the waiting line.
+// Used by every command.
+#include "terminal.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+
+#include <fmt/format.h>
+
+namespace owml::cli {
+namespace {
+
+bool color_allowed = true;
+
+bool IsTerminal(std::FILE* stream) { return ::isatty(::fileno(stream)) == 1; }
+
+const char* CodeOf(Style style) {
+  switch (style) {
+    case Style::kBold:
+      return "\x1b[1m";
+    case Style::kDim:
+      return "\x1b[2m";
+    case Style::kRed:
+      return "\x1b[31m";
+    case Style::kGreen:
+      return "\x1b[32m";
+    case Style::kYellow:
+      return "\x1b[33m";
+    case Style::kCyan:
+      return "\x1b[36m";
+    case Style::kPlain:
+      break;
+  }
+  return "";
+}
+
+}  // namespace
+
+void SetColor(bool allowed) { color_allowed = allowed; }
+
+bool UseColor(std::FILE* stream) {
+  const char* no_color = std::getenv("NO_COLOR");
+  return color_allowed && !(no_color && *no_color) && IsTerminal(stream);
+}
+
+std::string Styled(std::FILE* stream, Style style, const std::string& text) {
+  if (style == Style::kPlain || !UseColor(stream)) return text;
+  return CodeOf(style) + text + "\x1b[0m";
+}
+
+size_t DisplayWidth(const std::string& text) {
+  return static_cast<size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+Table::Table(std::vector<std::string> header) : header_(std::move(header)), right_(header_.size(), false) {}
+
+Table& Table::AlignRight(size_t column) {
+  right_[column] = true;
+  return *this;
+}
+
+void Table::Add(std::vector<std::string> row) {
+  row.resize(header_.size());
+  rows_.push_back(std::move(row));
+}
+
+void Table::Print(std::FILE* stream) const {
+  std::vector<size_t> widths;
+  for (size_t i = 0; i < header_.size(); ++i) {
+    size_t width = DisplayWidth(header_[i]);
+    for (const auto& row : rows_) width = std::max(width, DisplayWidth(row[i]));
+    widths.push_back(width);
+  }
+  auto line = [&](const std::vector<std::string>& cells) {
+    std::string text;
+    for (size_t i = 0; i < cells.size(); ++i) {
+      const std::string pad(widths[i] - DisplayWidth(cells[i]), ' ');
+      if (i) text += "  ";
+      text += right_[i] ? pad + cells[i] : i + 1 == cells.size() ? cells[i] : cells[i] + pad;
+    }
+    return text;
+  };
+  std::fprintf(stream, "%s\n", Styled(stream, Style::kBold, line(header_)).c_str());
+  for (const auto& row : rows_) std::fprintf(stream, "%s\n", line(row).c_str());
+}
+
+std::string HumanBytes(uint64_t bytes) {
+  static const char* const kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  double value = static_cast<double>(bytes);
+  size_t unit = 0;
+  while (value >= 1024 && unit + 1 < std::size(kUnits)) {
+    value /= 1024;
+    ++unit;
+  }
+  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, kUnits[unit]);
+}
+
+std::string Grouped(uint64_t value) {
+  std::string text = std::to_string(value);
+  for (size_t at = text.size(); at > 3;) {
+    at -= 3;
+    text.insert(at, " ");
+  }
+  return text;
+}
+
+void WithWaiting(const std::string& label, const std::function<void()>& work) {
+  if (!IsTerminal(stderr)) {
+    work();
+    return;
+  }
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool done = false;
+  std::thread display([&] {
+    const auto start = std::chrono::steady_clock::now();
+    bool shown = false;
+    std::unique_lock lock(mutex);
+    while (!changed.wait_for(lock, std::chrono::milliseconds(shown ? 200 : 500), [&] { return done; })) {
+      const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      std::fprintf(stderr, "\r\x1b[K%s", Styled(stderr, Style::kDim, fmt::format("{} {:.1f} s", label, seconds)).c_str());
+      std::fflush(stderr);
+      shown = true;
+    }
+    if (shown) std::fprintf(stderr, "\r\x1b[K");
+  });
+  auto finish = [&] {
+    {
+      const std::lock_guard lock(mutex);
+      done = true;
+    }
+    changed.notify_one();
+    display.join();
+  };
+  try {
+    work();
+  } catch (...) {
+    finish();
+    throw;
+  }
+  finish();
+}
+
+}  // namespace owml::cli
