@@ -23,10 +23,7 @@ ModelSession::ModelSession(const std::string& path, const StageSettings& setting
     Check(builder->AddModelStage(model_.Get(), target_.Get(), openwinml::ToWide(name).c_str(), stage_.GetAddressOf()),
           "adding the model");
     Check(stage_.As(&options_), "asking for stage options");
-    if (settings.threads) {
-      Check(options_->SetIntraOpThreadCount(settings.threads), "setting the thread count");
-      Check(options_->SetInterOpThreadCount(1), "setting the thread count");
-    }
+    if (settings.threads) Check(options_->SetIntraOpThreadCount(settings.threads), "setting the thread count");
     if (settings.batch_size) Check(options_->SetBatchSize(settings.batch_size), "setting the batch size");
     ComPtr<IWinMLStatefulStageOptions> stateful;
     if (settings.capacity) {

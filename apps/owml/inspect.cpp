@@ -1,0 +1,282 @@
+// `owml inspect`: what a model file holds, before anything runs.
+// ONNX: inputs, outputs, operator sets; GGUF: metadata, tensor types, context length; both as a table or as JSON.
+#include <WinMLRuntime.h>
+#include <WinMLRuntimeOrt.h>
+#include <openwinml/strings.hpp>
+#include <wrl/client.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <memory>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/mapped_file.h"
+#include "commands.h"
+#include "failure.h"
+#include "formats/file_identity.h"
+#include "formats/gguf.h"
+#include "formats/onnx_header.h"
+#include "terminal.h"
+
+namespace owml::cli {
+namespace {
+
+using Microsoft::WRL::ComPtr;
+using nlohmann::json;
+
+// Text from a file on one line of a terminal: control characters shown as '.', cut at `limit` code points.
+std::string OneLine(std::string_view text, size_t limit) {
+  std::string line;
+  size_t count = 0;
+  for (const char c : openwinml::ToUtf8(openwinml::ToWide(text.substr(0, limit * 4)))) {
+    if ((static_cast<unsigned char>(c) & 0xC0) != 0x80 && ++count > limit) return line + "...";
+    line += c == '\n' ? std::string("\\n") : static_cast<unsigned char>(c) < 32 || c == 127 ? std::string(".") : std::string(1, c);
+  }
+  return line;
+}
+
+json ScalarJson(const GgufValue& value) {
+  if (const auto text = value.AsString()) return std::string(*text);
+  if (value.type == GgufValueType::kBool) return value.AsBool().value_or(false);
+  if (const auto number = value.AsUnsigned()) return *number;
+  if (const auto number = value.AsSigned()) return *number;
+  if (const auto number = value.AsFloat()) return *number;
+  return nullptr;
+}
+
+json ValueJson(const GgufValue& value) {
+  if (!value.is_array()) return ScalarJson(value);
+  constexpr uint64_t kShown = 8;
+  json first = json::array();
+  if (const auto strings = value.AsStrings()) {
+    for (const std::string_view text : *strings) {
+      if (first.size() == kShown) break;
+      first.push_back(std::string(text));
+    }
+  } else {
+    for (uint64_t i = 0; i < std::min(value.count, kShown); ++i) first.push_back(ScalarJson(value.Element(i)));
+  }
+  return {{"type", value.TypeName()}, {"count", value.count}, {"first", first}};
+}
+
+std::string ValueText(const GgufValue& value) {
+  constexpr size_t kWidth = 72;
+  if (!value.is_array()) {
+    const json scalar = ScalarJson(value);
+    return scalar.is_string() ? OneLine(scalar.get<std::string>(), kWidth)
+                              : scalar.dump(-1, ' ', false, json::error_handler_t::replace);
+  }
+  const std::string first = ValueJson(value)["first"].dump(-1, ' ', false, json::error_handler_t::replace);
+  return fmt::format("{} x {}", Grouped(value.count), OneLine(first, kWidth - 20));
+}
+
+int InspectGguf(const std::string& path, std::span<const std::byte> bytes, bool as_json) {
+  const GgufFile file = GgufFile::Parse(bytes, "'" + path + "'");
+  struct Total {
+    uint64_t tensors = 0;
+    uint64_t elements = 0;
+    uint64_t bytes = 0;
+  };
+  std::map<std::string, Total> types;
+  Total all;
+  for (const GgufTensor& tensor : file.tensors()) {
+    for (Total* total : {&types[std::string(InfoOf(tensor.type).name)], &all}) {
+      ++total->tensors;
+      total->elements += tensor.ElementCount();
+      total->bytes += tensor.data.size();
+    }
+  }
+  const std::string architecture(file.metadata().FindString("general.architecture").value_or("unknown"));
+  const std::optional<uint64_t> context = file.metadata().FindUInt64(architecture + ".context_length");
+  // GGUF files run on llama.cpp: the one engine of this build that reads them.
+  const std::string engine = "llama.cpp";
+
+  if (as_json) {
+    json report = {{"file", path},
+                   {"format", "GGUF"},
+                   {"version", file.version()},
+                   {"bytes", bytes.size()},
+                   {"architecture", architecture},
+                   {"engine", engine},
+                   {"contextLength", context ? json(*context) : json(nullptr)},
+                   {"tensorCount", all.tensors},
+                   {"parameterCount", all.elements}};
+    for (const GgufEntry& entry : file.metadata().entries()) report["metadata"][std::string(entry.key)] = ValueJson(entry.value);
+    for (const auto& [name, total] : types) {
+      report["tensorTypes"][name] = {{"tensors", total.tensors}, {"elements", total.elements}, {"bytes", total.bytes}};
+    }
+    for (const GgufTensor& tensor : file.tensors()) {
+      report["tensors"].push_back({{"name", std::string(tensor.name)},
+                                   {"type", InfoOf(tensor.type).name},
+                                   {"shape", std::vector<uint64_t>(tensor.dims.begin(), tensor.dims.begin() + tensor.rank)},
+                                   {"bytes", tensor.data.size()}});
+    }
+    std::printf("%s\n", report.dump(2, ' ', false, json::error_handler_t::replace).c_str());
+    return kOk;
+  }
+  std::printf("%s  GGUF version %u, %s, %s\n", Styled(stdout, Style::kBold, std::filesystem::path(path).filename().string()).c_str(),
+              file.version(), OneLine(architecture, 64).c_str(), HumanBytes(bytes.size()).c_str());
+  std::printf("parameters %s, context length %s, engine %s\n\n", Grouped(all.elements).c_str(),
+              context ? Grouped(*context).c_str() : "not declared", engine.c_str());
+  Table tensors({"tensor type", "tensors", "elements", "bytes"});
+  tensors.AlignRight(1).AlignRight(2).AlignRight(3);
+  for (const auto& [name, total] : types) {
+    tensors.Add({name, Grouped(total.tensors), Grouped(total.elements), Grouped(total.bytes)});
+  }
+  tensors.Add({"all", Grouped(all.tensors), Grouped(all.elements), Grouped(all.bytes)});
+  tensors.Print(stdout);
+  std::printf("\n");
+  Table metadata({"key", "type", "value"});
+  for (const GgufEntry& entry : file.metadata().entries()) {
+    metadata.Add({OneLine(entry.key, 64), entry.value.TypeName(), ValueText(entry.value)});
+  }
+  metadata.Print(stdout);
+  return kOk;
+}
+
+struct OnnxPort {
+  std::string name;
+  DType dtype = DType::kUndefined;
+  Dims dims;
+  std::vector<std::string> dim_names;
+};
+
+// "float32 [batch, 3, ?, 224]".
+std::string PortText(const OnnxPort& port) {
+  std::string text = std::string(Name(port.dtype)) + " [";
+  for (size_t i = 0; i < port.dims.size(); ++i) {
+    if (i) text += ", ";
+    if (port.dims[i] != kFreeDimension) {
+      text += std::to_string(port.dims[i]);
+    } else {
+      text += i < port.dim_names.size() && !port.dim_names[i].empty() ? OneLine(port.dim_names[i], 40) : "?";
+    }
+  }
+  return text + "]";
+}
+
+json PortJson(const OnnxPort& port) {
+  json shape = json::array();
+  for (size_t i = 0; i < port.dims.size(); ++i) {
+    if (port.dims[i] != kFreeDimension) {
+      shape.push_back(port.dims[i]);
+    } else {
+      shape.push_back(i < port.dim_names.size() && !port.dim_names[i].empty() ? json(port.dim_names[i]) : json(nullptr));
+    }
+  }
+  return {{"name", port.name}, {"type", Name(port.dtype)}, {"shape", shape}};
+}
+
+class OnnxInspection {
+ public:
+  OnnxInspection(const std::string& path, std::span<const std::byte> bytes, FileKind kind) {
+    ComPtr<IWinMLRuntime> runtime;
+    Check(WinMLCreateRuntime(IID_PPV_ARGS(runtime.GetAddressOf())), "creating the runtime");
+    Check(runtime->LoadModelFromFile(openwinml::ToWide(path).c_str(), nullptr, model_.GetAddressOf()), "loading the model");
+    Check(model_.As(&schema_), "reading the schema");
+    Check(model_.As(&names_), "reading input names");
+    if (kind == FileKind::kOnnx) header_ = std::make_unique<OnnxHeader>(ParseOnnxHeader(bytes, "'" + path + "'"));
+    UINT32 count = 0;
+    Check(schema_->GetInputCount(&count), "reading the schema");
+    for (UINT32 i = 0; i < count; ++i) inputs_.push_back(Port(i, true));
+    Check(schema_->GetOutputCount(&count), "reading the schema");
+    for (UINT32 i = 0; i < count; ++i) outputs_.push_back(Port(i, false));
+  }
+
+  void Print(const std::string& path, uint64_t size) const {
+    std::printf("%s  %s, %s\n", Styled(stdout, Style::kBold, std::filesystem::path(path).filename().string()).c_str(),
+                header_ ? "ONNX" : "ORT format", HumanBytes(size).c_str());
+    if (header_) {
+      std::string opsets;
+      for (const OnnxOpset& opset : header_->opsets) {
+        opsets += fmt::format("{}{} {}", opsets.empty() ? "" : ", ", opset.domain.empty() ? "ai.onnx" : OneLine(opset.domain, 40), opset.version);
+      }
+      std::printf("IR version %lld, opset %s, producer %s\n", static_cast<long long>(header_->ir_version), opsets.c_str(),
+                  header_->producer_name.empty() ? "not named" : OneLine(header_->producer_name, 60).c_str());
+    }
+    std::printf("\n");
+    PrintPorts("input", inputs_);
+    std::printf("\n");
+    PrintPorts("output", outputs_);
+  }
+
+  json ToJson(const std::string& path, uint64_t size) const {
+    json report = {{"file", path}, {"format", header_ ? "ONNX" : "ORT"}, {"bytes", size}, {"engine", "onnxruntime"}};
+    if (header_) {
+      report["irVersion"] = header_->ir_version;
+      report["producer"] = header_->producer_name;
+      for (const OnnxOpset& opset : header_->opsets) report["opsets"][opset.domain.empty() ? "ai.onnx" : opset.domain] = opset.version;
+    }
+    report["inputs"] = json::array();
+    report["outputs"] = json::array();
+    for (const OnnxPort& port : inputs_) report["inputs"].push_back(PortJson(port));
+    for (const OnnxPort& port : outputs_) report["outputs"].push_back(PortJson(port));
+    return report;
+  }
+
+ private:
+  OnnxPort Port(UINT32 index, bool input) const {
+    OnnxPort port;
+    WINML_TENSOR_SCHEMA_DESC desc = {};
+    LPCWSTR name = nullptr;
+    Check(input ? schema_->GetInputTensorDesc(index, &desc) : schema_->GetOutputTensorDesc(index, &desc), "reading the schema");
+    Check(input ? names_->GetInputName(index, &name) : names_->GetOutputName(index, &name), "reading names");
+    port.name = openwinml::ToUtf8(name);
+    port.dtype = static_cast<DType>(desc.dataType);
+    port.dims.assign(desc.dimensions, desc.dimensions + desc.dimensionCount);
+    if (header_) {
+      for (const OnnxValueInfo& info : input ? header_->inputs : header_->outputs) {
+        if (info.name == port.name) port.dim_names.assign(info.dim_params.begin(), info.dim_params.end());
+      }
+    }
+    return port;
+  }
+
+  static void PrintPorts(const char* title, const std::vector<OnnxPort>& ports) {
+    Table table({"", title, "type and shape"});
+    table.AlignRight(0);
+    for (size_t i = 0; i < ports.size(); ++i) table.Add({std::to_string(i), OneLine(ports[i].name, 80), PortText(ports[i])});
+    table.Print(stdout);
+  }
+
+  ComPtr<IWinMLModel> model_;
+  ComPtr<IWinMLModelSchema> schema_;
+  ComPtr<IWinMLOrtModelSchema> names_;
+  std::unique_ptr<OnnxHeader> header_;
+  std::vector<OnnxPort> inputs_;
+  std::vector<OnnxPort> outputs_;
+};
+
+int Inspect(const std::string& path, bool as_json) {
+  const auto file = MappedFile::Open(path);
+  const FileKind kind = IdentifyFile(file->bytes());
+  if (kind == FileKind::kGguf) return InspectGguf(path, file->bytes(), as_json);
+  // Everything else goes through the runtime, which names what a foreign file is.
+  const OnnxInspection inspection(path, file->bytes(), kind);
+  if (as_json) {
+    std::printf("%s\n", inspection.ToJson(path, file->bytes().size()).dump(2, ' ', false, json::error_handler_t::replace).c_str());
+  } else {
+    inspection.Print(path, file->bytes().size());
+  }
+  return kOk;
+}
+
+}  // namespace
+
+void AddInspect(CLI::App& app, const Globals& globals, Action& action) {
+  auto path = std::make_shared<std::string>();
+  CLI::App* verb = app.add_subcommand("inspect", "Show what a model file holds");
+  verb->add_option("FILE", *path, "An .onnx, .ort or .gguf file")->required();
+  verb->footer(
+      "Free dimensions show their name, or ? where they have none.\n\nExamples:\n"
+      "  owml inspect model.onnx\n"
+      "  owml inspect model.gguf --json | jq .tensorTypes");
+  verb->callback([path, &globals, &action] {
+    action = [path, &globals] { return Inspect(*path, globals.json); };
+  });
+}
+
+}  // namespace owml::cli
