@@ -17,6 +17,10 @@ uint32_t CpuLimitFromCgroupV2(const std::string& cpu_max);
 // v1: cpu.cfs_quota_us and cpu.cfs_period_us; quota -1 means none. 0 means no limit.
 uint32_t CpuLimitFromCgroupV1(int64_t quota_us, int64_t period_us);
 
+// The smallest quota of a process's cgroups and of all their parents. `process_file` is its /proc/self/cgroup, `mount`
+// the folder of the cgroup file systems. 0 means no limit.
+uint32_t CpuLimitFromCgroups(const std::string& process_file, const std::string& mount);
+
 // Model name and vector extensions, for example "AMD EPYC (AVX2 FMA AVX-512 VNNI BF16)".
 std::string CpuDescription();
 

@@ -41,8 +41,8 @@ int OpenRegular(const std::filesystem::path& path, uint64_t* size) {
   }
   if (!S_ISREG(info.st_mode)) {
     ::close(fd);
-    throw Error(E_INVALIDARG,
-                "'" + path.string() + "' is " + (S_ISDIR(info.st_mode) ? "a folder" : "no regular file") + ", not a file");
+    throw Error(E_INVALIDARG, "'" + path.string() + "' is " + (S_ISDIR(info.st_mode) ? "a folder" : "no regular file") +
+                                  ", not a file");
   }
   *size = static_cast<uint64_t>(info.st_size);
   return fd;

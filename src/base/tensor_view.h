@@ -11,7 +11,8 @@
 
 namespace owml {
 
-// Borrowed bytes in row-major order. `bytes` always equals ByteSize(dtype, dims). `data` may be null only when `bytes` is 0.
+// Borrowed bytes in row-major order. `bytes` always equals ByteSize(dtype, dims). `data` may be null only when `bytes`
+// is 0.
 struct TensorView {
   DType dtype = DType::kUndefined;
   Dims dims;

@@ -8,7 +8,10 @@
 
 namespace owml {
 
-// Replaces the thread's error object; source "WinMLRuntime". Never throws: without memory the sentence is lost, the code is not.
+// Replaces the thread's error object: "<method>: <message>", source "WinMLRuntime". Never throws: without memory the
+// sentence is lost, the code is not.
 void SetThreadError(HRESULT code, const char* method, const std::string& message) noexcept;
+
+void ClearThreadError() noexcept;
 
 }  // namespace owml

@@ -5,6 +5,7 @@
 #include <oleauto.h>
 
 #include <filesystem>
+#include <memory>
 #include <new>
 #include <system_error>
 
@@ -21,9 +22,8 @@ std::string TakeThreadSentence() {
   if (GetErrorInfo(0, info.GetAddressOf()) != S_OK || !info) return {};
   BSTR text = nullptr;
   if (FAILED(info->GetDescription(&text)) || !text) return {};
-  std::string sentence = ToUtf8(std::wstring_view(text, SysStringLen(text)));
-  SysFreeString(text);
-  return sentence;
+  const std::unique_ptr<OLECHAR, decltype(&SysFreeString)> owned(text, SysFreeString);
+  return ToUtf8(std::wstring_view(text, SysStringLen(text)));
 }
 
 std::string CodeText(HRESULT code) {
@@ -62,8 +62,20 @@ HRESULT TranslateCurrentException(const char* method) noexcept {
   return code;
 }
 
-void CheckResult(HRESULT result, const std::string& what) {
-  if (SUCCEEDED(result)) return;
+void CompleteThreadError(HRESULT code, const char* method) noexcept {
+  ComPtr<IErrorInfo> info;
+  if (GetErrorInfo(0, info.GetAddressOf()) == S_OK && info) {
+    SetErrorInfo(0, info.Get());
+    return;
+  }
+  try {
+    SetThreadError(code, method, "failed with " + CodeText(code));
+  } catch (...) {
+    ClearThreadError();
+  }
+}
+
+void ThrowResult(HRESULT result, const std::string& what) {
   const std::string sentence = TakeThreadSentence();
   throw Error(result, what + (sentence.empty() ? " failed with " + CodeText(result) : ": " + sentence));
 }

@@ -9,14 +9,18 @@
 #include <utility>
 
 #include "base/error.h"
+#include "com/error_info.h"
 
 namespace owml {
 
 // The only translation of exceptions; call it inside a catch block. Sets the thread's error object.
 HRESULT TranslateCurrentException(const char* method) noexcept;
 
-// `body` returns void (S_OK) or an HRESULT (S_OK, S_FALSE; a failing one gets a plain sentence unless an error object was set by
-// the callee, as for pass-through calls).
+// Gives the thread's error object a plain sentence where a callee that failed with `code` left none.
+void CompleteThreadError(HRESULT code, const char* method) noexcept;
+
+// `body` returns void (S_OK) or an HRESULT (S_OK, S_FALSE; a failing one gets a plain sentence unless an error object
+// was set by the callee, as for pass-through calls).
 template <class Body>
 HRESULT Guard(const char* method, Body&& body) noexcept {
   try {
@@ -24,7 +28,10 @@ HRESULT Guard(const char* method, Body&& body) noexcept {
       body();
       return S_OK;
     } else {
-      return body();
+      ClearThreadError();  // what is there afterwards is the callee's
+      const HRESULT result = body();
+      if (FAILED(result)) CompleteThreadError(result, method);
+      return result;
     }
   } catch (...) {
     return TranslateCurrentException(method);
@@ -47,7 +54,21 @@ inline void Require(bool condition, HRESULT code, const std::string& message) {
   if (!condition) throw Error(code, message);
 }
 
-// Throws when `result` is a failure; the sentence is the callee's error object where it left one.
-void CheckResult(HRESULT result, const std::string& what);
+// Throws Error: "<what>: <the callee's sentence>" where it left an error object, else "<what> failed with 0x80004005".
+[[noreturn]] void ThrowResult(HRESULT result, const std::string& what);
+
+// Throws when `result` is a failure. Before a call to an application's object, ClearThreadError(): an older sentence is
+// not its.
+inline void CheckResult(HRESULT result, const char* what) {
+  if (FAILED(result)) ThrowResult(result, what);
+}
+inline void CheckResult(HRESULT result, const std::string& what) {
+  if (FAILED(result)) ThrowResult(result, what);
+}
+
+// "<what>: <method>: ..." without building the text for a success.
+inline void CheckResult(HRESULT result, const char* what, const char* method) {
+  if (FAILED(result)) ThrowResult(result, std::string(what) + ": " + method);
+}
 
 }  // namespace owml

@@ -14,7 +14,8 @@
 
 namespace owml {
 
-// The interface that a listed base stands for: itself, or Base::AbiInterface for a class that fills an interface's methods.
+// The interface that a listed base stands for: itself, or Base::AbiInterface for a class that fills an interface's
+// methods.
 template <class Base, class = void>
 struct AbiInterfaceOf {
   using type = Base;
@@ -22,6 +23,12 @@ struct AbiInterfaceOf {
 template <class Base>
 struct AbiInterfaceOf<Base, std::void_t<typename Base::AbiInterface>> {
   using type = typename Base::AbiInterface;
+};
+
+// Specialised for an interface that extends another one than IUnknown; an object that offers it then offers both.
+template <class Interface>
+struct ParentInterfaceOf {
+  using type = void;
 };
 
 template <class Derived, class First, class... Others>
@@ -65,12 +72,14 @@ class Implements : private LiveObject, public First, public Others... {
   bool OffersInterface(REFIID) const noexcept { return true; }
 
  private:
-  // Also answers the interface that AbiInterface extends, one step (IWinMLTensorSynchronizedDataLock : IWinMLTensorDataLock),
-  // when the base names it as BaseAbiInterface.
   template <class Base>
   static void* Find(Derived* self, REFIID iid) {
     using Interface = typename AbiInterfaceOf<Base>::type;
+    using Parent = typename ParentInterfaceOf<Interface>::type;
     if (IsEqualGUID(iid, __uuidof(Interface))) return static_cast<Interface*>(static_cast<Base*>(self));
+    if constexpr (!std::is_void_v<Parent>) {
+      if (IsEqualGUID(iid, __uuidof(Parent))) return static_cast<Parent*>(static_cast<Base*>(self));
+    }
     return nullptr;
   }
 

@@ -3,10 +3,10 @@
 #include "com/wide.h"
 
 #include <objbase.h>
-#include <openwinml/strings.hpp>
 
 #include <cstring>
 #include <new>
+#include <openwinml/strings.hpp>
 
 namespace owml {
 

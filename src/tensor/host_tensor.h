@@ -12,7 +12,8 @@ namespace owml {
 // Zeroed, 64-byte aligned storage. Throws E_INVALIDARG for a free extent or an overflowing size, std::bad_alloc.
 ComPtr<IWinMLTensor> MakeHostTensor(DType dtype, const Dims& dims);
 
-// A tensor over existing memory, without a copy. `read_only` refuses write locks and in-place operations (E_ACCESSDENIED).
+// A tensor over existing memory, without a copy. `read_only` refuses write locks and in-place operations
+// (E_ACCESSDENIED).
 ComPtr<IWinMLTensor> MakeHostTensor(TensorBuffer buffer, bool read_only);
 
 }  // namespace owml

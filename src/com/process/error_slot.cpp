@@ -1,13 +1,15 @@
-// The thread's error object: SetErrorInfo stores it, GetErrorInfo takes it, OwmlGetLastErrorMessage reads its sentence.
-// Exported by the runtime library off Windows.
+// The thread's error object: SetErrorInfo stores it, GetErrorInfo takes it, CreateErrorInfo makes one for the
+// application, OwmlGetLastErrorMessage reads the sentence. Exported by the runtime library off Windows.
 #include <oleauto.h>
 #include <openwinml/error.h>
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <string>
 
 #include "com/com_ptr.h"
+#include "com/error_object.h"
 #include "com/wide.h"
 
 namespace {
@@ -34,13 +36,24 @@ HRESULT GetErrorInfo(ULONG reserved, IErrorInfo** info) {
   return S_OK;
 }
 
+HRESULT CreateErrorInfo(ICreateErrorInfo** info) {
+  if (!info) return E_POINTER;
+  *info = nullptr;
+  try {
+    *info = owml::Make<owml::ErrorObject>().Detach();
+    return S_OK;
+  } catch (...) {
+    return E_OUTOFMEMORY;
+  }
+}
+
 size_t OwmlGetLastErrorMessage(char* buffer, size_t capacity) {
   std::string sentence;
   try {
     BSTR text = nullptr;
     if (current_error && SUCCEEDED(current_error->GetDescription(&text)) && text) {
+      const std::unique_ptr<OLECHAR, decltype(&SysFreeString)> owned(text, SysFreeString);
       sentence = owml::ToUtf8(std::wstring_view(text, SysStringLen(text)));
-      SysFreeString(text);
     }
   } catch (...) {
     sentence.clear();

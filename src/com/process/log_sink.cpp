@@ -1,5 +1,5 @@
-// The process's log: level from OWML_LOG or the host, messages to the host's sink, or to standard error once a level was asked for.
-// Exported by the runtime library.
+// The process's log: level from OWML_LOG or the host, messages to the host's sink, or to standard error once a level
+// was asked for. Exported by the runtime library.
 #include <openwinml/log.h>
 
 #include <atomic>
@@ -50,7 +50,8 @@ struct Sink {
   void* context = nullptr;
 };
 
-// Held while a sink runs, so that OwmlLogSetSink returns only when the old one is no longer inside. Recursive: a sink may log.
+// Held while a sink runs, so that OwmlLogSetSink returns only when the old one is no longer inside. Recursive: a sink
+// may log.
 std::recursive_mutex& SinkMutex() {
   static std::recursive_mutex mutex;
   return mutex;
