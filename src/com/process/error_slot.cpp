@@ -1,5 +1,5 @@
-// The thread's error object: SetErrorInfo stores it, GetErrorInfo takes it, CreateErrorInfo makes one for the
-// application, OwmlGetLastErrorMessage reads the sentence. Exported by the runtime library off Windows.
+// The thread's error object: SetErrorInfo stores it, GetErrorInfo takes it, OwmlGetLastErrorMessage reads the sentence.
+// Exported by the runtime library off Windows.
 #include <oleauto.h>
 #include <openwinml/error.h>
 
@@ -9,7 +9,6 @@
 #include <string>
 
 #include "com/com_ptr.h"
-#include "com/error_object.h"
 #include "com/wide.h"
 
 namespace {
@@ -34,17 +33,6 @@ HRESULT GetErrorInfo(ULONG reserved, IErrorInfo** info) {
   if (!current_error) return S_FALSE;
   *info = current_error.Detach();
   return S_OK;
-}
-
-HRESULT CreateErrorInfo(ICreateErrorInfo** info) {
-  if (!info) return E_POINTER;
-  *info = nullptr;
-  try {
-    *info = owml::Make<owml::ErrorObject>().Detach();
-    return S_OK;
-  } catch (...) {
-    return E_OUTOFMEMORY;
-  }
 }
 
 size_t OwmlGetLastErrorMessage(char* buffer, size_t capacity) {
