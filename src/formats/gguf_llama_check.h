@@ -1,0 +1,23 @@
+// What llama.cpp takes for granted about a GGUF model and would abort, divide by zero or run wild on: checked before it
+// opens the file. Called by backend/llama and by the tokenizer that stands on its vocabulary.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "formats/gguf.h"
+
+namespace owml {
+
+// Sizes of fixed arrays inside llama.cpp.
+inline constexpr uint32_t kLlamaMaxLayers = 512;
+inline constexpr uint32_t kLlamaMaxExperts = 1024;
+
+// The whole model: `files[0]` holds the metadata, the others (shards) further tensors.
+// Throws ERROR_INVALID_DATA naming file, key or tensor, and value.
+void CheckModelForLlama(std::span<const GgufFile> files);
+
+// Only what the vocabulary part of llama.cpp reads; for files that are used as tokenizers.
+void CheckVocabularyForLlama(const GgufFile& file);
+
+}  // namespace owml
