@@ -8,6 +8,7 @@ STRUCTS     {struct: (size, ((field, kind, count, offset, type), ...))}; count 0
 INTERFACES  {interface: (iid, base, ((method, slot, ((parameter, kind, direction, type), ...)), ...))}
             own methods only; slots 0-2 are QueryInterface, AddRef, Release; every method returns an HRESULT
 EXPORTS     {function: ((parameter, kind, direction, type), ...)}
+STRINGS     {constant: text}
 
 kind is i32, u32, i64, u64, f32, f64, u8, ptr, or the name of a struct held by value; direction is in, out or inout;
 type is the C type. An interface of kind ptr with direction out has type "IName**" and comes with one reference.

@@ -17,6 +17,7 @@ STDAPI_(UINT) SysStringLen(BSTR text);
 STDAPI_(void) SysFreeString(BSTR text);
 
 typedef struct IErrorInfo IErrorInfo;
+typedef struct ICreateErrorInfo ICreateErrorInfo;
 
 #if defined(__cplusplus) && !defined(CINTERFACE)
 /// What went wrong in the last failed call of this thread. The caller frees the strings with SysFreeString.
@@ -33,6 +34,21 @@ IErrorInfo : public IUnknown {
   ~IErrorInfo() = default;
 };
 __CRT_UUID_DECL(IErrorInfo, 0x1cf2b120, 0x547d, 0x101b, 0x8e, 0x65, 0x08, 0x00, 0x2b, 0x2b, 0xd1, 0x19)
+
+/// The writing half of an error object.
+MIDL_INTERFACE("22f03340-547d-101b-8e65-08002b2bd119")
+ICreateErrorInfo : public IUnknown {
+ public:
+  virtual HRESULT STDMETHODCALLTYPE SetGUID(REFGUID guid) = 0;
+  virtual HRESULT STDMETHODCALLTYPE SetSource(LPOLESTR source) = 0;
+  virtual HRESULT STDMETHODCALLTYPE SetDescription(LPOLESTR description) = 0;
+  virtual HRESULT STDMETHODCALLTYPE SetHelpFile(LPOLESTR helpFile) = 0;
+  virtual HRESULT STDMETHODCALLTYPE SetHelpContext(DWORD helpContext) = 0;
+
+ protected:
+  ~ICreateErrorInfo() = default;
+};
+__CRT_UUID_DECL(ICreateErrorInfo, 0x22f03340, 0x547d, 0x101b, 0x8e, 0x65, 0x08, 0x00, 0x2b, 0x2b, 0xd1, 0x19)
 #else
 typedef struct IErrorInfoVtbl {
   HRESULT(STDMETHODCALLTYPE* QueryInterface)(IErrorInfo* This, REFIID riid, void** ppvObject);
@@ -47,6 +63,19 @@ typedef struct IErrorInfoVtbl {
 struct IErrorInfo {
   const struct IErrorInfoVtbl* lpVtbl;
 };
+typedef struct ICreateErrorInfoVtbl {
+  HRESULT(STDMETHODCALLTYPE* QueryInterface)(ICreateErrorInfo* This, REFIID riid, void** ppvObject);
+  ULONG(STDMETHODCALLTYPE* AddRef)(ICreateErrorInfo* This);
+  ULONG(STDMETHODCALLTYPE* Release)(ICreateErrorInfo* This);
+  HRESULT(STDMETHODCALLTYPE* SetGUID)(ICreateErrorInfo* This, REFGUID guid);
+  HRESULT(STDMETHODCALLTYPE* SetSource)(ICreateErrorInfo* This, LPOLESTR source);
+  HRESULT(STDMETHODCALLTYPE* SetDescription)(ICreateErrorInfo* This, LPOLESTR description);
+  HRESULT(STDMETHODCALLTYPE* SetHelpFile)(ICreateErrorInfo* This, LPOLESTR helpFile);
+  HRESULT(STDMETHODCALLTYPE* SetHelpContext)(ICreateErrorInfo* This, DWORD helpContext);
+} ICreateErrorInfoVtbl;
+struct ICreateErrorInfo {
+  const struct ICreateErrorInfoVtbl* lpVtbl;
+};
 #ifdef COBJMACROS
 #define IErrorInfo_QueryInterface(This, riid, ppvObject) ((This)->lpVtbl->QueryInterface(This, riid, ppvObject))
 #define IErrorInfo_AddRef(This) ((This)->lpVtbl->AddRef(This))
@@ -59,12 +88,16 @@ struct IErrorInfo {
 #endif
 #endif
 WINML_PORTABLE_IID(IID_IErrorInfo, 0x1cf2b120, 0x547d, 0x101b, 0x8e, 0x65, 0x08, 0x00, 0x2b, 0x2b, 0xd1, 0x19)
+WINML_PORTABLE_IID(IID_ICreateErrorInfo, 0x22f03340, 0x547d, 0x101b, 0x8e, 0x65, 0x08, 0x00, 0x2b, 0x2b, 0xd1, 0x19)
 
 /// Takes the thread's error object away; S_FALSE and null when there is none. `reserved` is 0.
 STDAPI GetErrorInfo(ULONG reserved, IErrorInfo** errorInfo);
 
 /// Sets the thread's error object; null clears it. `reserved` is 0.
 STDAPI SetErrorInfo(ULONG reserved, IErrorInfo* errorInfo);
+
+/// A fresh error object, to fill and to hand to SetErrorInfo.
+STDAPI CreateErrorInfo(ICreateErrorInfo** errorInfo);
 
 /// COM needs no initialisation here. Programs written for Windows may call these two; they change nothing.
 #define COINIT_APARTMENTTHREADED 0x2
