@@ -47,15 +47,17 @@ class Error : public std::runtime_error {
 
  private:
   static std::string Describe(HRESULT code, const char* method) {
-    std::string text = method;
+    std::string text;
     Microsoft::WRL::ComPtr<IErrorInfo> info;
     if (GetErrorInfo(0, info.GetAddressOf()) == S_OK && info) {
       BSTR sentence = nullptr;
       if (SUCCEEDED(info->GetDescription(&sentence)) && sentence) {
-        text += ": " + openwinml::ToUtf8(std::wstring_view(sentence, SysStringLen(sentence)));
+        text = openwinml::ToUtf8(std::wstring_view(sentence, SysStringLen(sentence)));
       }
       SysFreeString(sentence);
     }
+    // Our own libraries begin the sentence with the method already.
+    if (text.rfind(method, 0) != 0) text = text.empty() ? method : method + (": " + text);
     text += " (0x";
     for (int shift = 28; shift >= 0; shift -= 4) text += "0123456789abcdef"[static_cast<std::uint32_t>(code) >> shift & 15];
     return text + ")";
