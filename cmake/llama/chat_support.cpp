@@ -1,6 +1,7 @@
 // The few helpers that llama.cpp's chat code needs from the rest of its common/ folder, without what comes with them
 // there: command lines, downloads, a logging thread that prints. Called by the sources of owml-llama-common only.
 #include <cstdarg>
+#include <cstdint>
 #include <cstdio>
 #include <stdexcept>
 #include <string>
@@ -14,24 +15,20 @@ namespace {
 // Splits at every occurrence of a delimiter; a text without one is a single part.
 std::vector<std::string> SplitAt(const std::string& text, const std::string& delimiter) {
   if (delimiter.empty()) throw std::invalid_argument("string_split: empty delimiter");
-  std::vector<std::string> parts(1);
-  for (size_t at = 0; at < text.size();) {
-    if (text.compare(at, delimiter.size(), delimiter) == 0) {
-      parts.emplace_back();
-      at += delimiter.size();
-    } else {
-      parts.back() += text[at++];
-    }
+  std::vector<std::string> parts;
+  size_t begin = 0;
+  for (size_t end; (end = text.find(delimiter, begin)) != std::string::npos; begin = end + delimiter.size()) {
+    parts.push_back(text.substr(begin, end - begin));
   }
+  parts.push_back(text.substr(begin));
   return parts;
 }
 
 std::string Joined(const std::vector<std::string>& parts, const std::string& separator) {
   std::string text;
-  const char* between = "";
   for (const std::string& part : parts) {
-    text.append(between).append(part);
-    between = separator.c_str();
+    if (&part != &parts.front()) text += separator;
+    text += part;
   }
   return text;
 }
