@@ -16,9 +16,10 @@ enum class ModelFormat { kOnnx, kOrtFlatbuffer, kGguf };
 // An accelerator that a backend can place a session on. The CPU is always there and not listed.
 struct Device {
   DeviceKind kind = DeviceKind::kGpu;
-  std::string id;    // for SessionOptions::device_id
-  std::string name;  // for people
+  std::string id;        // for SessionOptions::device_id
+  std::string name;      // for people
   bool integrated = false;
+  std::string provider;  // the execution provider that offers it, for pinned targets; empty where there is no such notion
 };
 
 class Backend {

@@ -1,0 +1,136 @@
+// IWinMLPipelineBuilder over a PipelineCore that is not built yet.
+// See pipeline_builder.h.
+#include "runtime/pipeline_builder.h"
+
+#include "com/guard.h"
+#include "com/implements.h"
+#include "com/wide.h"
+#include "runtime/build.h"
+#include "runtime/execution_target.h"
+#include "runtime/model.h"
+#include "runtime/pipeline.h"
+#include "runtime/run_processor.h"
+#include "runtime/stage.h"
+
+namespace owml {
+namespace {
+
+// Spec-open: only a successful Build consumes the builder; after a failed one it may be corrected and built again.
+class PipelineBuilder final : public Implements<PipelineBuilder, IWinMLPipelineBuilder> {
+ public:
+  HRESULT STDMETHODCALLTYPE AddModelStage(IWinMLModel* model, IWinMLExecutionTarget* target, LPCWSTR debugName,
+                                          IWinMLStage** stage) noexcept override {
+    return Guard("IWinMLPipelineBuilder::AddModelStage", [&] {
+      RequireOut(stage, "stage");
+      RequirePointer(model, "model");
+      const std::lock_guard lock(mutex_);
+      RequireUnused();
+      auto node = MakeNode(target, debugName);
+      node->model = ArtifactOf(model);
+      Require(node->model != nullptr, E_INVALIDARG, node->label + ": the model was not loaded by this runtime library");
+      *stage = Add(std::move(node));
+    });
+  }
+
+  HRESULT STDMETHODCALLTYPE AddProcessorStage(IWinMLProcessor* processor, IWinMLExecutionTarget* target, LPCWSTR debugName,
+                                              IWinMLStage** stage) noexcept override {
+    return Guard("IWinMLPipelineBuilder::AddProcessorStage", [&] {
+      RequireOut(stage, "stage");
+      RequirePointer(processor, "processor");
+      const std::lock_guard lock(mutex_);
+      RequireUnused();
+      auto node = MakeNode(target, debugName);
+      const Placement* placement = PlacementOf(target);
+      Require(!placement || placement->kind == DeviceKind::kCpu, E_INVALIDARG,
+              node->label + ": processors run on the CPU, the target is another device");
+      node->processor = processor;
+      node->processor_schema = CaptureProcessorSchema(processor, node->label);
+      *stage = Add(std::move(node));
+    });
+  }
+
+  HRESULT STDMETHODCALLTYPE Connect(IWinMLStage* sourceStage, UINT32 sourceOutputIndex, IWinMLStage* targetStage,
+                                    UINT32 targetInputIndex) noexcept override {
+    return Guard("IWinMLPipelineBuilder::Connect", [&] {
+      AddEdge(sourceStage, sourceOutputIndex, targetStage, targetInputIndex, &Graph::Connect);
+    });
+  }
+
+  HRESULT STDMETHODCALLTYPE ConnectNextIteration(IWinMLStage* sourceStage, UINT32 sourceOutputIndex, IWinMLStage* targetStage,
+                                                 UINT32 targetInputIndex) noexcept override {
+    return Guard("IWinMLPipelineBuilder::ConnectNextIteration", [&] {
+      AddEdge(sourceStage, sourceOutputIndex, targetStage, targetInputIndex, &Graph::ConnectNextIteration);
+    });
+  }
+
+  HRESULT STDMETHODCALLTYPE Build(IWinMLPipeline** pipeline) noexcept override {
+    return Guard("IWinMLPipelineBuilder::Build", [&] {
+      RequireOut(pipeline, "pipeline");
+      const std::lock_guard lock(mutex_);
+      RequireUnused();
+      ComPtr<IWinMLPipeline> built = MakePipeline(core_);
+      BuildPipeline(*core_);
+      *pipeline = built.Detach();
+      core_.reset();
+    });
+  }
+
+ private:
+  void RequireUnused() const {
+    Require(core_ != nullptr, E_NOT_VALID_STATE, "the builder has built its pipeline; make a new one");
+  }
+
+  std::unique_ptr<StageNode> MakeNode(IWinMLExecutionTarget* target, LPCWSTR debug_name) const {
+    auto node = std::make_unique<StageNode>();
+    node->number = core_->stages.size();
+    if (debug_name) node->debug_name = debug_name;
+    node->label = node->debug_name.empty() ? "stage " + std::to_string(node->number) : "stage '" + ToUtf8(node->debug_name) + "'";
+    Require(!target || PlacementOf(target), E_INVALIDARG, node->label + ": the target was not made by this runtime library");
+    node->target = target;
+    return node;
+  }
+
+  // Handle first, so that nothing is left behind when memory ends.
+  IWinMLStage* Add(std::unique_ptr<StageNode> node) {
+    ComPtr<IWinMLStage> handle = MakeStage(StageRef{core_, node.get()});
+    const std::lock_guard lock(core_->mutex);
+    core_->stages.reserve(core_->stages.size() + 1);
+    core_->graph.AddStage(node->label);
+    core_->stages.push_back(std::move(node));
+    return handle.Detach();
+  }
+
+  const StageNode& OwnNode(IWinMLStage* stage, const char* name) const {
+    const StageRef* ref = StageOf(stage);
+    Require(ref && ref->core == core_, E_INVALIDARG, std::string(name) + " was not added to this builder");
+    return *ref->node;
+  }
+
+  static void RequireKnownIndex(const StageNode& node, const std::vector<TensorSpec>& specs, const char* side, UINT32 index) {
+    Require(index < specs.size(), E_INVALIDARG,
+            SlotLabel(side, index, node) + " does not exist; the stage has " + std::to_string(specs.size()));
+  }
+
+  void AddEdge(IWinMLStage* source_stage, UINT32 output, IWinMLStage* target_stage, UINT32 input,
+               void (Graph::*add)(const Edge&)) {
+    RequirePointer(source_stage, "sourceStage");
+    RequirePointer(target_stage, "targetStage");
+    const std::lock_guard lock(mutex_);
+    RequireUnused();
+    const StageNode& source = OwnNode(source_stage, "sourceStage");
+    const StageNode& target = OwnNode(target_stage, "targetStage");
+    if (const Schema* schema = source.schema()) RequireKnownIndex(source, schema->outputs, "output", output);
+    if (const Schema* schema = target.schema()) RequireKnownIndex(target, schema->inputs, "input", input);
+    const std::lock_guard core_lock(core_->mutex);
+    (core_->graph.*add)(Edge{source.number, output, target.number, input});
+  }
+
+  std::mutex mutex_;  // one builder method at a time; taken before the core's
+  std::shared_ptr<PipelineCore> core_ = std::make_shared<PipelineCore>();  // null once built
+};
+
+}  // namespace
+
+ComPtr<IWinMLPipelineBuilder> MakePipelineBuilder() { return Make<PipelineBuilder>(); }
+
+}  // namespace owml
