@@ -1,14 +1,14 @@
 // `owml bench`: prompt and generation rates of a language model, defined as llama-bench defines them.
 // pp N: N tokens from an empty context in one run; tg N: N single-token runs from an empty context; tokens a second.
+#include <fmt/format.h>
+
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <random>
-
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <random>
 
 #include "base/cpu_info.h"
 #include "commands.h"
@@ -56,7 +56,8 @@ class Bench {
   int Execute(bool as_json) {
     InterruptScope interrupts;
     std::vector<Rate> rates;
-    if (options_.prompt_tokens) rates.push_back(Measure(fmt::format("pp{}", options_.prompt_tokens), options_.prompt_tokens, true));
+    if (options_.prompt_tokens)
+      rates.push_back(Measure(fmt::format("pp{}", options_.prompt_tokens), options_.prompt_tokens, true));
     if (options_.generated_tokens) {
       rates.push_back(Measure(fmt::format("tg{}", options_.generated_tokens), options_.generated_tokens, false));
     }
@@ -100,12 +101,16 @@ class Bench {
     session_.model().options()->GetIntraOpThreadCount(&threads);
     const uint64_t bytes = std::filesystem::file_size(options_.model);
     if (as_json) {
-      nlohmann::json report = {{"model", options_.model},   {"bytes", bytes},
-                               {"cpu", CpuDescription()},   {"threads", threads},
+      nlohmann::json report = {{"model", options_.model},
+                               {"bytes", bytes},
+                               {"cpu", CpuDescription()},
+                               {"threads", threads},
                                {"engine", session_.model().EngineText()}};
       for (const Rate& rate : rates) {
-        report["results"].push_back(
-            {{"test", rate.test}, {"tokensPerSecond", rate.mean()}, {"deviation", rate.deviation()}, {"samples", rate.samples}});
+        report["results"].push_back({{"test", rate.test},
+                                     {"tokensPerSecond", rate.mean()},
+                                     {"deviation", rate.deviation()},
+                                     {"samples", rate.samples}});
       }
       std::printf("%s\n", report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
       return;
@@ -132,23 +137,30 @@ void AddBench(CLI::App& app, const Globals& globals, Action& action) {
   auto options = std::make_shared<BenchOptions>();
   CLI::App* verb = app.add_subcommand("bench", "Measure tokens a second");
   verb->add_option("MODEL", options->model, "A .gguf file")->required();
-  verb->add_option("-p,--prompt", options->prompt_tokens, "Prompt tokens; 0 skips the test")->check(CLI::Range(0u, 1048576u))->capture_default_str();
-  verb->add_option("-n,--generate", options->generated_tokens, "Generated tokens; 0 skips the test")->check(CLI::Range(0u, 1048576u))->capture_default_str();
-  verb->add_option("-r,--repetitions", options->repetitions, "Measured runs of each test, after one that does not count")
+  verb->add_option("-p,--prompt", options->prompt_tokens, "Prompt tokens; 0 skips the test")
+      ->check(CLI::Range(0u, 1048576u))
+      ->capture_default_str();
+  verb->add_option("-n,--generate", options->generated_tokens, "Generated tokens; 0 skips the test")
+      ->check(CLI::Range(0u, 1048576u))
+      ->capture_default_str();
+  verb->add_option("-r,--repetitions", options->repetitions,
+                   "Measured runs of each test, after one that does not count")
       ->check(CLI::Range(1u, 10000u))
       ->capture_default_str();
-  verb->add_option("-b,--batch", options->stage.batch_size, "Tokens of one batch; 0 = the engine's default")->check(CLI::Range(0u, 1048576u))->capture_default_str();
+  verb->add_option("-b,--batch", options->stage.batch_size, "Tokens of one batch; 0 = the engine's default")
+      ->check(CLI::Range(0u, 1048576u))
+      ->capture_default_str();
   verb->add_option("-t,--threads", options->stage.threads, "Threads; 0 = all that the process may use")
       ->check(CLI::Range(0u, 4096u))
       ->envname("OWML_THREADS")
       ->capture_default_str();
   verb->footer(
-      "ppN: N random tokens in one run from an empty context. tgN: N runs of one token from an empty context.\n\nExamples:\n"
+      "ppN: N random tokens in one run from an empty context. tgN: N runs of one token from an empty "
+      "context.\n\nExamples:\n"
       "  owml bench model.gguf\n"
       "  owml bench model.gguf -p 512 -n 0 -r 10 -t 2");
-  verb->callback([options, &globals, &action] {
-    action = [options, &globals] { return Bench(*options).Execute(globals.json); };
-  });
+  verb->callback(
+      [options, &globals, &action] { action = [options, &globals] { return Bench(*options).Execute(globals.json); }; });
 }
 
 }  // namespace owml::cli

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <iostream>
 #include <memory>
-
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
@@ -84,8 +83,9 @@ class Chat {
     InterruptScope interrupts;
     const bool terminal = ::isatty(STDIN_FILENO) == 1;
     std::fprintf(stderr, "%s\n",
-                 Styled(stderr, Style::kDim, session_.model().EngineText() + "\n/reset starts over, /exit or Ctrl-D leaves, "
-                                                                             "Ctrl-C stops an answer")
+                 Styled(stderr, Style::kDim,
+                        session_.model().EngineText() + "\n/reset starts over, /exit or Ctrl-D leaves, "
+                                                        "Ctrl-C stops an answer")
                      .c_str());
     while (true) {
       InterruptScope::Clear();
@@ -134,7 +134,8 @@ void AddChat(CLI::App& app, const Globals& globals, Action& action) {
   auto options = std::make_shared<ChatOptions>();
   CLI::App* verb = app.add_subcommand("chat", "Talk with a language model");
   AddGenerationOptions(*verb, options->generation);
-  verb->add_option("PROMPT", options->generation.prompt, "One question, one answer; - reads standard input; none = interactive");
+  verb->add_option("PROMPT", options->generation.prompt,
+                   "One question, one answer; - reads standard input; none = interactive");
   verb->add_option("-s,--system", options->system, "System message")->envname("OWML_SYSTEM");
   verb->footer(
       "Examples:\n"

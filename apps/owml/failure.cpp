@@ -2,9 +2,8 @@
 // Used by every command after every call.
 #include "failure.h"
 
-#include <openwinml/error.h>
-
 #include <fmt/format.h>
+#include <openwinml/error.h>
 
 namespace owml::cli {
 

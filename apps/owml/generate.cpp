@@ -2,7 +2,6 @@
 // The text alone goes to standard output, as it comes.
 #include <cstdio>
 #include <memory>
-
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
@@ -55,9 +54,8 @@ void AddGenerate(CLI::App& app, const Globals& globals, Action& action) {
       "Examples:\n"
       "  owml generate model.gguf \"Once upon a time\" -n 100\n"
       "  owml generate model.gguf - --temperature 0.8 --seed 7 < story.txt");
-  verb->callback([options, &globals, &action] {
-    action = [options, &globals] { return Generate(*options, globals.json); };
-  });
+  verb->callback(
+      [options, &globals, &action] { action = [options, &globals] { return Generate(*options, globals.json); }; });
 }
 
 }  // namespace owml::cli

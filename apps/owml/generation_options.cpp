@@ -2,11 +2,11 @@
 // Ranges are checked by the command line before anything loads.
 #include "generation_options.h"
 
+#include <fmt/format.h>
+
 #include <cstdio>
 #include <iostream>
 #include <iterator>
-
-#include <fmt/format.h>
 
 #include "terminal.h"
 
@@ -34,7 +34,8 @@ void AddGenerationOptions(CLI::App& verb, GenerationOptions& options) {
       ->check(CLI::Range(0u, 1000000u))
       ->envname("OWML_TOP_K")
       ->capture_default_str();
-  verb.add_option("--top-p", options.sampler.top_p, "Sample among the likeliest that make up this probability, above 0 to 1")
+  verb.add_option("--top-p", options.sampler.top_p,
+                  "Sample among the likeliest that make up this probability, above 0 to 1")
       ->check(CLI::Range(1e-6f, 1.0f))
       ->envname("OWML_TOP_P")
       ->capture_default_str();
@@ -52,10 +53,12 @@ std::string ReadPrompt(const std::string& argument) {
 void PrintStats(const GenerationStats& stats, const LanguageSession& session) {
   auto rate = [](size_t tokens, double seconds) { return seconds > 0 ? static_cast<double>(tokens) / seconds : 0; };
   const std::string line = fmt::format(
-      "prompt {} tokens ({} cached, {:.1f} tokens/s), answer {} tokens ({:.1f} tokens/s), first token {:.0f} ms, context {}/{}",
-      stats.prompt_tokens, stats.prompt_tokens - stats.evaluated_tokens, rate(stats.evaluated_tokens, stats.prompt_seconds),
-      stats.generated_tokens, rate(stats.generated_tokens, stats.generation_seconds), stats.prompt_seconds * 1000,
-      session.position(), session.capacity() ? std::to_string(session.capacity()) : "unlimited");
+      "prompt {} tokens ({} cached, {:.1f} tokens/s), answer {} tokens ({:.1f} tokens/s), first token {:.0f} ms, "
+      "context {}/{}",
+      stats.prompt_tokens, stats.prompt_tokens - stats.evaluated_tokens,
+      rate(stats.evaluated_tokens, stats.prompt_seconds), stats.generated_tokens,
+      rate(stats.generated_tokens, stats.generation_seconds), stats.prompt_seconds * 1000, session.position(),
+      session.capacity() ? std::to_string(session.capacity()) : "unlimited");
   std::fprintf(stderr, "%s\n", Styled(stderr, Style::kDim, line).c_str());
 }
 

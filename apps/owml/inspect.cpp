@@ -2,18 +2,20 @@
 // ONNX: inputs, outputs, operator sets; GGUF: metadata, tensor types, context length; both as a table or as JSON.
 #include <WinMLRuntime.h>
 #include <WinMLRuntimeOrt.h>
-#include <openwinml/strings.hpp>
+#include <fmt/format.h>
 #include <wrl/client.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <map>
 #include <memory>
-
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <openwinml/strings.hpp>
 
+#include "base/dtype.h"
 #include "base/mapped_file.h"
+#include "base/shape.h"
 #include "commands.h"
 #include "failure.h"
 #include "formats/file_identity.h"
@@ -33,7 +35,9 @@ std::string OneLine(std::string_view text, size_t limit) {
   size_t count = 0;
   for (const char c : openwinml::ToUtf8(openwinml::ToWide(text.substr(0, limit * 4)))) {
     if ((static_cast<unsigned char>(c) & 0xC0) != 0x80 && ++count > limit) return line + "...";
-    line += c == '\n' ? std::string("\\n") : static_cast<unsigned char>(c) < 32 || c == 127 ? std::string(".") : std::string(1, c);
+    line += c == '\n'                                        ? std::string("\\n")
+            : static_cast<unsigned char>(c) < 32 || c == 127 ? std::string(".")
+                                                             : std::string(1, c);
   }
   return line;
 }
@@ -104,21 +108,24 @@ int InspectGguf(const std::string& path, std::span<const std::byte> bytes, bool 
                    {"contextLength", context ? json(*context) : json(nullptr)},
                    {"tensorCount", all.tensors},
                    {"parameterCount", all.elements}};
-    for (const GgufEntry& entry : file.metadata().entries()) report["metadata"][std::string(entry.key)] = ValueJson(entry.value);
+    for (const GgufEntry& entry : file.metadata().entries())
+      report["metadata"][std::string(entry.key)] = ValueJson(entry.value);
     for (const auto& [name, total] : types) {
       report["tensorTypes"][name] = {{"tensors", total.tensors}, {"elements", total.elements}, {"bytes", total.bytes}};
     }
     for (const GgufTensor& tensor : file.tensors()) {
-      report["tensors"].push_back({{"name", std::string(tensor.name)},
-                                   {"type", InfoOf(tensor.type).name},
-                                   {"shape", std::vector<uint64_t>(tensor.dims.begin(), tensor.dims.begin() + tensor.rank)},
-                                   {"bytes", tensor.data.size()}});
+      report["tensors"].push_back(
+          {{"name", std::string(tensor.name)},
+           {"type", InfoOf(tensor.type).name},
+           {"shape", std::vector<uint64_t>(tensor.dims.begin(), tensor.dims.begin() + tensor.rank)},
+           {"bytes", tensor.data.size()}});
     }
     std::printf("%s\n", report.dump(2, ' ', false, json::error_handler_t::replace).c_str());
     return kOk;
   }
-  std::printf("%s  GGUF version %u, %s, %s\n", Styled(stdout, Style::kBold, std::filesystem::path(path).filename().string()).c_str(),
-              file.version(), OneLine(architecture, 64).c_str(), HumanBytes(bytes.size()).c_str());
+  std::printf("%s  GGUF version %u, %s, %s\n",
+              Styled(stdout, Style::kBold, std::filesystem::path(path).filename().string()).c_str(), file.version(),
+              OneLine(architecture, 64).c_str(), HumanBytes(bytes.size()).c_str());
   std::printf("parameters %s, context length %s, engine %s\n\n", Grouped(all.elements).c_str(),
               context ? Grouped(*context).c_str() : "not declared", engine.c_str());
   Table tensors({"tensor type", "tensors", "elements", "bytes"});
@@ -164,7 +171,8 @@ json PortJson(const OnnxPort& port) {
     if (port.dims[i] != kFreeDimension) {
       shape.push_back(port.dims[i]);
     } else {
-      shape.push_back(i < port.dim_names.size() && !port.dim_names[i].empty() ? json(port.dim_names[i]) : json(nullptr));
+      shape.push_back(i < port.dim_names.size() && !port.dim_names[i].empty() ? json(port.dim_names[i])
+                                                                              : json(nullptr));
     }
   }
   return {{"name", port.name}, {"type", Name(port.dtype)}, {"shape", shape}};
@@ -172,13 +180,14 @@ json PortJson(const OnnxPort& port) {
 
 class OnnxInspection {
  public:
-  OnnxInspection(const std::string& path, std::span<const std::byte> bytes, FileKind kind) {
+  OnnxInspection(const std::string& path, std::span<const std::byte> bytes, FileIdentity kind) {
     ComPtr<IWinMLRuntime> runtime;
     Check(WinMLCreateRuntime(IID_PPV_ARGS(runtime.GetAddressOf())), "creating the runtime");
-    Check(runtime->LoadModelFromFile(openwinml::ToWide(path).c_str(), nullptr, model_.GetAddressOf()), "loading the model");
+    Check(runtime->LoadModelFromFile(openwinml::ToWide(path).c_str(), nullptr, model_.GetAddressOf()),
+          "loading the model");
     Check(model_.As(&schema_), "reading the schema");
     Check(model_.As(&names_), "reading input names");
-    if (kind == FileKind::kOnnx) header_ = std::make_unique<OnnxHeader>(ParseOnnxHeader(bytes, "'" + path + "'"));
+    if (kind == FileIdentity::kOnnx) header_ = std::make_unique<OnnxHeader>(ReadOnnxHeader(bytes, "'" + path + "'"));
     UINT32 count = 0;
     Check(schema_->GetInputCount(&count), "reading the schema");
     for (UINT32 i = 0; i < count; ++i) inputs_.push_back(Port(i, true));
@@ -192,9 +201,11 @@ class OnnxInspection {
     if (header_) {
       std::string opsets;
       for (const OnnxOpset& opset : header_->opsets) {
-        opsets += fmt::format("{}{} {}", opsets.empty() ? "" : ", ", opset.domain.empty() ? "ai.onnx" : OneLine(opset.domain, 40), opset.version);
+        opsets += fmt::format("{}{} {}", opsets.empty() ? "" : ", ",
+                              opset.domain.empty() ? "ai.onnx" : OneLine(opset.domain, 40), opset.version);
       }
-      std::printf("IR version %lld, opset %s, producer %s\n", static_cast<long long>(header_->ir_version), opsets.c_str(),
+      std::printf("IR version %lld, opset %s, producer %s\n", static_cast<long long>(header_->ir_version),
+                  opsets.c_str(),
                   header_->producer_name.empty() ? "not named" : OneLine(header_->producer_name, 60).c_str());
     }
     std::printf("\n");
@@ -207,8 +218,9 @@ class OnnxInspection {
     json report = {{"file", path}, {"format", header_ ? "ONNX" : "ORT"}, {"bytes", size}, {"engine", "onnxruntime"}};
     if (header_) {
       report["irVersion"] = header_->ir_version;
-      report["producer"] = header_->producer_name;
-      for (const OnnxOpset& opset : header_->opsets) report["opsets"][opset.domain.empty() ? "ai.onnx" : opset.domain] = opset.version;
+      report["producer"] = std::string(header_->producer_name);
+      for (const OnnxOpset& opset : header_->opsets)
+        report["opsets"][opset.domain.empty() ? "ai.onnx" : std::string(opset.domain)] = opset.version;
     }
     report["inputs"] = json::array();
     report["outputs"] = json::array();
@@ -222,14 +234,16 @@ class OnnxInspection {
     OnnxPort port;
     WINML_TENSOR_SCHEMA_DESC desc = {};
     LPCWSTR name = nullptr;
-    Check(input ? schema_->GetInputTensorDesc(index, &desc) : schema_->GetOutputTensorDesc(index, &desc), "reading the schema");
+    Check(input ? schema_->GetInputTensorDesc(index, &desc) : schema_->GetOutputTensorDesc(index, &desc),
+          "reading the schema");
     Check(input ? names_->GetInputName(index, &name) : names_->GetOutputName(index, &name), "reading names");
     port.name = openwinml::ToUtf8(name);
     port.dtype = static_cast<DType>(desc.dataType);
     port.dims.assign(desc.dimensions, desc.dimensions + desc.dimensionCount);
     if (header_) {
-      for (const OnnxValueInfo& info : input ? header_->inputs : header_->outputs) {
-        if (info.name == port.name) port.dim_names.assign(info.dim_params.begin(), info.dim_params.end());
+      for (const OnnxValue& info : input ? header_->inputs : header_->outputs) {
+        if (info.name != port.name) continue;
+        for (const OnnxDimension& dim : info.dims) port.dim_names.emplace_back(dim.symbol);
       }
     }
     return port;
@@ -238,7 +252,8 @@ class OnnxInspection {
   static void PrintPorts(const char* title, const std::vector<OnnxPort>& ports) {
     Table table({"", title, "type and shape"});
     table.AlignRight(0);
-    for (size_t i = 0; i < ports.size(); ++i) table.Add({std::to_string(i), OneLine(ports[i].name, 80), PortText(ports[i])});
+    for (size_t i = 0; i < ports.size(); ++i)
+      table.Add({std::to_string(i), OneLine(ports[i].name, 80), PortText(ports[i])});
     table.Print(stdout);
   }
 
@@ -252,12 +267,14 @@ class OnnxInspection {
 
 int Inspect(const std::string& path, bool as_json) {
   const auto file = MappedFile::Open(path);
-  const FileKind kind = IdentifyFile(file->bytes());
-  if (kind == FileKind::kGguf) return InspectGguf(path, file->bytes(), as_json);
+  const FileIdentity kind = IdentifyFile(file->bytes().first(std::min(file->bytes().size(), kIdentityBytes)));
+  if (kind == FileIdentity::kGguf) return InspectGguf(path, file->bytes(), as_json);
   // Everything else goes through the runtime, which names what a foreign file is.
   const OnnxInspection inspection(path, file->bytes(), kind);
   if (as_json) {
-    std::printf("%s\n", inspection.ToJson(path, file->bytes().size()).dump(2, ' ', false, json::error_handler_t::replace).c_str());
+    std::printf(
+        "%s\n",
+        inspection.ToJson(path, file->bytes().size()).dump(2, ' ', false, json::error_handler_t::replace).c_str());
   } else {
     inspection.Print(path, file->bytes().size());
   }
@@ -274,9 +291,7 @@ void AddInspect(CLI::App& app, const Globals& globals, Action& action) {
       "Free dimensions show their name, or ? where they have none.\n\nExamples:\n"
       "  owml inspect model.onnx\n"
       "  owml inspect model.gguf --json | jq .tensorTypes");
-  verb->callback([path, &globals, &action] {
-    action = [path, &globals] { return Inspect(*path, globals.json); };
-  });
+  verb->callback([path, &globals, &action] { action = [path, &globals] { return Inspect(*path, globals.json); }; });
 }
 
 }  // namespace owml::cli

@@ -2,13 +2,12 @@
 // The context is kept between calls, so that a conversation evaluates only what is new.
 #include "language_session.h"
 
+#include <fmt/format.h>
 #include <objbase.h>
-#include <openwinml/strings.hpp>
 
 #include <algorithm>
 #include <chrono>
-
-#include <fmt/format.h>
+#include <openwinml/strings.hpp>
 
 #include "failure.h"
 #include "half.h"
@@ -30,7 +29,8 @@ std::vector<uint32_t> TakeTokens(UINT32 count, UINT32* ids) {
 
 LanguageSession::LanguageSession(const std::string& model_path, const StageSettings& settings)
     : model_(model_path, settings) {
-  Check(WinMLCreateTokenizerFromFile(openwinml::ToWide(model_path).c_str(), tokenizer_.GetAddressOf()), "loading the tokenizer");
+  Check(WinMLCreateTokenizerFromFile(openwinml::ToWide(model_path).c_str(), tokenizer_.GetAddressOf()),
+        "loading the tokenizer");
   tokenizer_.As(&formatter_);
   ComPtr<IWinMLTokenizerMetadata> metadata;
   Check(tokenizer_.As(&metadata), "asking for tokenizer metadata");
@@ -55,13 +55,15 @@ LanguageSession::LanguageSession(const std::string& model_path, const StageSetti
 std::vector<uint32_t> LanguageSession::Encode(const std::string& text) const {
   UINT32 count = 0;
   UINT32* ids = nullptr;
-  Check(tokenizer_->Encode(openwinml::ToWide(text).c_str(), WINML_TOKENIZER_ENCODE_FLAG_ADD_SPECIAL_TOKENS, &count, &ids),
-        "encoding the prompt");
+  Check(
+      tokenizer_->Encode(openwinml::ToWide(text).c_str(), WINML_TOKENIZER_ENCODE_FLAG_ADD_SPECIAL_TOKENS, &count, &ids),
+      "encoding the prompt");
   return TakeTokens(count, ids);
 }
 
 std::vector<uint32_t> LanguageSession::EncodeConversation(const std::vector<Message>& messages) const {
-  if (!formatter_) throw Failure("the model carries no chat template; use `owml generate` for plain continuation", E_NOINTERFACE);
+  if (!formatter_)
+    throw Failure("the model carries no chat template; use `owml generate` for plain continuation", E_NOINTERFACE);
   std::vector<std::wstring> texts;
   texts.reserve(messages.size() * 2);
   std::vector<WINML_CHAT_MESSAGE> wide;
@@ -95,10 +97,12 @@ void LanguageSession::Evaluate(const uint32_t* tokens, size_t count) {
 size_t LanguageSession::Prefill(const std::vector<uint32_t>& tokens) {
   if (tokens.empty()) throw Failure("the prompt is empty", E_INVALIDARG);
   if (capacity_ && tokens.size() >= capacity_) {
-    throw Failure(fmt::format("the prompt has {} tokens, the context holds {}; --context N makes it larger", tokens.size(), capacity_),
+    throw Failure(fmt::format("the prompt has {} tokens, the context holds {}; --context N makes it larger",
+                              tokens.size(), capacity_),
                   HRESULT_FROM_WIN32(ERROR_INSUFFICIENT_BUFFER));
   }
-  size_t keep = static_cast<size_t>(std::mismatch(context_.begin(), context_.end(), tokens.begin(), tokens.end()).first - context_.begin());
+  size_t keep = static_cast<size_t>(
+      std::mismatch(context_.begin(), context_.end(), tokens.begin(), tokens.end()).first - context_.begin());
   keep = std::min(keep, tokens.size() - 1);
   if (keep < context_.size()) {
     if (keep > 0 && model_.state() && SUCCEEDED(model_.state()->RewindTo(keep))) {

@@ -38,8 +38,8 @@ class LanguageSession {
   std::vector<uint32_t> EncodeConversation(const std::vector<Message>& messages) const;
   bool has_chat_template() const { return formatter_ != nullptr; }
 
-  // Makes the context hold exactly `tokens`: keeps the common prefix, evaluates the rest; at least the last token is evaluated.
-  // Returns how many were evaluated. Throws Failure, with both numbers, when they do not fit.
+  // Makes the context hold exactly `tokens`: keeps the common prefix, evaluates the rest; at least the last token is
+  // evaluated. Returns how many were evaluated. Throws Failure, with both numbers, when they do not fit.
   size_t Prefill(const std::vector<uint32_t>& tokens);
   void Append(uint32_t token);
   std::vector<float> Logits() const;

@@ -5,9 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <new>
-#include <string>
-
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "base/cpu_info.h"
 #include "commands.h"

@@ -2,9 +2,8 @@
 // Every step reports the runtime's own sentence on failure.
 #include "model_session.h"
 
-#include <openwinml/strings.hpp>
-
 #include <filesystem>
+#include <openwinml/strings.hpp>
 
 #include "failure.h"
 #include "terminal.h"
@@ -17,7 +16,8 @@ ModelSession::ModelSession(const std::string& path, const StageSettings& setting
   Check(target_.As(&tensors_), "asking for the tensor factory");
   const std::string name = std::filesystem::path(path).filename().string();
   WithWaiting("loading " + name, [&] {
-    Check(runtime_->LoadModelFromFile(openwinml::ToWide(path).c_str(), nullptr, model_.GetAddressOf()), "loading the model");
+    Check(runtime_->LoadModelFromFile(openwinml::ToWide(path).c_str(), nullptr, model_.GetAddressOf()),
+          "loading the model");
     ComPtr<IWinMLPipelineBuilder> builder;
     Check(runtime_->CreatePipelineBuilder(builder.GetAddressOf()), "creating a pipeline builder");
     Check(builder->AddModelStage(model_.Get(), target_.Get(), openwinml::ToWide(name).c_str(), stage_.GetAddressOf()),
@@ -43,7 +43,8 @@ ModelSession::ModelSession(const std::string& path, const StageSettings& setting
 }
 
 ComPtr<IWinMLTensor> ModelSession::MakeTensor(DType dtype, const Dims& dims, const void* data, uint64_t bytes) const {
-  const WINML_TENSOR_DESC desc = {static_cast<WINML_TENSOR_DATA_TYPE>(dtype), static_cast<UINT32>(dims.size()), dims.data()};
+  const WINML_TENSOR_DESC desc = {static_cast<WINML_TENSOR_DATA_TYPE>(dtype), static_cast<UINT32>(dims.size()),
+                                  dims.data()};
   ComPtr<IWinMLTensor> tensor;
   Check(tensors_->CreateTensor(&desc, data, bytes, tensor.GetAddressOf()), "creating a tensor");
   return tensor;
@@ -64,7 +65,8 @@ ReadLock::ReadLock(IWinMLTensor* tensor) {
   Check(tensor->GetDesc(&desc), "describing a tensor");
   dtype_ = static_cast<DType>(desc.dataType);
   dims_.assign(desc.dimensions, desc.dimensions + desc.dimensionCount);
-  Check(tensor->Lock(WINML_TENSOR_LOCK_MODE_READ, WINML_TENSOR_LOCK_FLAG_NONE, lock_.GetAddressOf()), "reading a tensor");
+  Check(tensor->Lock(WINML_TENSOR_LOCK_MODE_READ, WINML_TENSOR_LOCK_FLAG_NONE, lock_.GetAddressOf()),
+        "reading a tensor");
   BYTE* data = nullptr;
   Check(lock_->GetData(&data, &size_), "reading a tensor");
   data_ = reinterpret_cast<const std::byte*>(data);

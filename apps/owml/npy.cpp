@@ -2,6 +2,8 @@
 // The header is a Python dictionary literal with three keys; only that shape of it is accepted.
 #include "npy.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -10,8 +12,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-
-#include <fmt/format.h>
 
 #include "base/mapped_file.h"
 #include "failure.h"
@@ -92,8 +92,10 @@ NpyArray ReadNpy(const std::filesystem::path& path) {
   const auto type = std::find_if(kTypes.begin(), kTypes.end(), [&](const TypeRow& row) {
     return descr.size() > row.descr.size() + 1 && descr.substr(1, row.descr.size()) == row.descr;
   });
-  if (type == kTypes.end()) fail(fmt::format("element type {} is not supported", descr.substr(0, std::min<size_t>(descr.size(), 16))));
-  if (ValueOf(header, "fortran_order").substr(0, 5) != "False") fail("Fortran order is not supported; save a C-ordered array");
+  if (type == kTypes.end())
+    fail(fmt::format("element type {} is not supported", descr.substr(0, std::min<size_t>(descr.size(), 16))));
+  if (ValueOf(header, "fortran_order").substr(0, 5) != "False")
+    fail("Fortran order is not supported; save a C-ordered array");
   const std::optional<Dims> dims = ParseShape(ValueOf(header, "shape"));
   if (!dims) fail("the shape cannot be read");
   array.dtype = type->dtype;

@@ -1,7 +1,7 @@
 // `owml run`: one ONNX model, inputs from .npy files or random, outputs to .npy files or as a summary, timing.
 // The quickest way to see that a model loads, runs and how fast.
 #include <WinMLRuntimeOrt.h>
-#include <openwinml/strings.hpp>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
@@ -10,13 +10,14 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <openwinml/strings.hpp>
 #include <random>
 
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
-
+#include "base/mapped_file.h"
 #include "commands.h"
 #include "failure.h"
+#include "formats/file_identity.h"
 #include "formats/onnx_header.h"
 #include "half.h"
 #include "interrupt.h"
@@ -72,7 +73,8 @@ int64_t ParseExtent(const std::string& name, const std::string& text) {
 std::vector<std::byte> RandomData(DType dtype, const Dims& dims, std::mt19937_64& generator, const std::string& name) {
   constexpr uint64_t kLimit = uint64_t{1} << 36;
   const std::optional<uint64_t> size = ByteSize(dtype, dims);
-  if (!size || *size > kLimit) throw Failure(fmt::format("input '{}' {} is too large", name, ToString(dtype, dims)), E_INVALIDARG);
+  if (!size || *size > kLimit)
+    throw Failure(fmt::format("input '{}' {} is too large", name, ToString(dtype, dims)), E_INVALIDARG);
   std::vector<std::byte> data(static_cast<size_t>(*size));
   const size_t width = static_cast<size_t>(BytesPerElement(dtype));
   auto unit = [&] { return static_cast<double>(generator() >> 11) * 0x1p-53; };
@@ -188,7 +190,8 @@ class RunCommand {
     settings.dimensions.assign(extents_.begin(), extents_.end());
     session_ = std::make_unique<ModelSession>(arguments.model, settings);
     ComPtr<IWinMLOrtModelSchema> names;
-    Check(session_->model()->QueryInterface(IID_PPV_ARGS(names.GetAddressOf())), "asking for input names: `owml run` takes ONNX models");
+    Check(session_->model()->QueryInterface(IID_PPV_ARGS(names.GetAddressOf())),
+          "asking for input names: `owml run` takes ONNX models");
     names_ = names;
   }
 
@@ -200,7 +203,8 @@ class RunCommand {
     for (uint32_t i = 0; i < arguments_.repeat && !InterruptScope::Requested(); ++i) {
       const auto start = std::chrono::steady_clock::now();
       session_->Run();
-      milliseconds.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+      milliseconds.push_back(
+          std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
     }
     Report(milliseconds, as_json);
     return InterruptScope::Requested() ? kInterrupted : kOk;
@@ -214,7 +218,14 @@ class RunCommand {
     Check(schema->GetInputCount(&count), "reading the schema");
     std::map<std::string, std::string> files;
     for (const std::string& text : arguments_.inputs) files.insert(SplitPair(text, "--input"));
-    const OnnxHeader header = ReadOnnxHeader(arguments_.model);
+    // The file stays mapped while the header, which points into it, is in use. ORT files carry no symbolic names that
+    // we read.
+    const auto file_map = MappedFile::Open(arguments_.model);
+    OnnxHeader header;
+    if (IdentifyFile(file_map->bytes().first(std::min(file_map->bytes().size(), kIdentityBytes))) ==
+        FileIdentity::kOnnx) {
+      header = ReadOnnxHeader(file_map->bytes(), "'" + arguments_.model + "'");
+    }
     std::mt19937_64 generator(arguments_.seed);
     for (UINT32 i = 0; i < count; ++i) {
       WINML_TENSOR_SCHEMA_DESC desc = {};
@@ -247,18 +258,20 @@ class RunCommand {
 
   // An open extent takes --dim, else 1; either way the report says so.
   void SettleFreeDimensions(Slot& slot, const OnnxHeader& header) {
-    const OnnxValueInfo* info = nullptr;
-    for (const OnnxValueInfo& candidate : header.inputs) {
+    const OnnxValue* info = nullptr;
+    for (const OnnxValue& candidate : header.inputs) {
       if (candidate.name == slot.name) info = &candidate;
     }
     for (size_t axis = 0; axis < slot.dims.size(); ++axis) {
       if (slot.dims[axis] != kFreeDimension) continue;
-      const std::string name = info && axis < info->dim_params.size() ? std::string(info->dim_params[axis]) : std::string();
+      const std::string name = info && axis < info->dims.size() ? std::string(info->dims[axis].symbol) : std::string();
       const auto chosen = extents_.find(name);
       slot.dims[axis] = chosen != extents_.end() && !name.empty() ? static_cast<uint64_t>(chosen->second) : 1;
       if (chosen == extents_.end() || name.empty()) {
-        notes_.push_back(name.empty() ? fmt::format("input '{}' axis {} is free and has no name: 1 used", slot.name, axis)
-                                      : fmt::format("free dimension '{0}' of input '{1}': 1 used, --dim {0}=N sets it", name, slot.name));
+        notes_.push_back(
+            name.empty()
+                ? fmt::format("input '{}' axis {} is free and has no name: 1 used", slot.name, axis)
+                : fmt::format("free dimension '{0}' of input '{1}': 1 used, --dim {0}=N sets it", name, slot.name));
       }
     }
   }
@@ -283,7 +296,8 @@ class RunCommand {
     }
     if (arguments_.output_folder.empty()) return {};
     std::string safe = name;
-    std::replace_if(safe.begin(), safe.end(), [](char c) { return c == '/' || c == '\\' || c == ':'; }, '_');
+    std::replace_if(
+        safe.begin(), safe.end(), [](char c) { return c == '/' || c == '\\' || c == ':'; }, '_');
     return (std::filesystem::path(arguments_.output_folder) / (safe + ".npy")).string();
   }
 
@@ -301,7 +315,8 @@ class RunCommand {
     Table inputs({"input", "type and shape", "from"});
     for (const Slot& slot : inputs_) {
       inputs.Add({slot.name, ToString(slot.dtype, slot.dims), slot.origin});
-      report["inputs"].push_back({{"name", slot.name}, {"type", Name(slot.dtype)}, {"shape", slot.dims}, {"from", slot.origin}});
+      report["inputs"].push_back(
+          {{"name", slot.name}, {"type", Name(slot.dtype)}, {"shape", slot.dims}, {"from", slot.origin}});
     }
     Table outputs({"output", "type and shape", "min", "max", "mean", "first values"});
     for (UINT32 i = 0; i < output_names_.size(); ++i) {
@@ -314,8 +329,8 @@ class RunCommand {
       if (summary.not_finite) first += fmt::format("  ({} not finite)", summary.not_finite);
       outputs.Add({output_names_[i], ToString(lock.dtype(), lock.dims()), fmt::format("{:.6g}", summary.minimum),
                    fmt::format("{:.6g}", summary.maximum), fmt::format("{:.6g}", summary.mean), first});
-      json entry = {{"name", output_names_[i]}, {"type", Name(lock.dtype())},  {"shape", lock.dims()},
-                    {"min", summary.minimum},   {"max", summary.maximum},      {"mean", summary.mean},
+      json entry = {{"name", output_names_[i]},        {"type", Name(lock.dtype())}, {"shape", lock.dims()},
+                    {"min", summary.minimum},          {"max", summary.maximum},     {"mean", summary.mean},
                     {"notFinite", summary.not_finite}, {"first", summary.first}};
       if (const std::string file = FileFor(output_names_[i]); !file.empty()) {
         WriteNpy(file, lock.dtype(), lock.dims(), {lock.data(), lock.size()});
@@ -324,9 +339,11 @@ class RunCommand {
       report["outputs"].push_back(std::move(entry));
     }
     std::sort(times.begin(), times.end());
-    auto percentile = [&](double p) { return times[static_cast<size_t>(p * static_cast<double>(times.size() - 1) + 0.5)]; };
+    auto percentile = [&](double p) {
+      return times[static_cast<size_t>(p * static_cast<double>(times.size() - 1) + 0.5)];
+    };
     if (!times.empty()) {
-      report["milliseconds"] = {{"runs", times.size()}, {"min", times.front()},       {"p50", percentile(0.5)},
+      report["milliseconds"] = {{"runs", times.size()},   {"min", times.front()},    {"p50", percentile(0.5)},
                                 {"p90", percentile(0.9)}, {"p99", percentile(0.99)}, {"max", times.back()}};
     }
     if (as_json) {
@@ -338,9 +355,9 @@ class RunCommand {
     std::printf("\n");
     outputs.Print(stdout);
     if (!times.empty()) {
-      std::printf("\n%s\n", fmt::format("{} run{}: min {:.3f} ms, median {:.3f}, p90 {:.3f}, p99 {:.3f}, max {:.3f}", times.size(),
-                                        times.size() == 1 ? "" : "s", times.front(), percentile(0.5), percentile(0.9),
-                                        percentile(0.99), times.back())
+      std::printf("\n%s\n", fmt::format("{} run{}: min {:.3f} ms, median {:.3f}, p90 {:.3f}, p99 {:.3f}, max {:.3f}",
+                                        times.size(), times.size() == 1 ? "" : "s", times.front(), percentile(0.5),
+                                        percentile(0.9), percentile(0.99), times.back())
                                 .c_str());
     }
   }

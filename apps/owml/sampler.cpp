@@ -21,9 +21,8 @@ uint32_t Sampler::Pick(std::span<const float> logits) {
   for (size_t i = 0; i < logits.size(); ++i) {
     if (std::isfinite(logits[i])) candidates_.emplace_back(logits[i], static_cast<uint32_t>(i));
   }
-  std::sort(candidates_.begin(), candidates_.end(), [](const auto& a, const auto& b) {
-    return a.first != b.first ? a.first > b.first : a.second < b.second;
-  });
+  std::sort(candidates_.begin(), candidates_.end(),
+            [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
   if (settings_.top_k && settings_.top_k < candidates_.size()) candidates_.resize(settings_.top_k);
   double total = 0;
   for (auto& [logit, id] : candidates_) {

@@ -2,6 +2,7 @@
 // Used by every command.
 #include "terminal.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,8 +12,6 @@
 #include <cstdlib>
 #include <mutex>
 #include <thread>
-
-#include <fmt/format.h>
 
 namespace owml::cli {
 namespace {
@@ -126,7 +125,8 @@ void WithWaiting(const std::string& label, const std::function<void()>& work) {
     std::unique_lock lock(mutex);
     while (!changed.wait_for(lock, std::chrono::milliseconds(shown ? 200 : 500), [&] { return done; })) {
       const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      std::fprintf(stderr, "\r\x1b[K%s", Styled(stderr, Style::kDim, fmt::format("{} {:.1f} s", label, seconds)).c_str());
+      std::fprintf(stderr, "\r\x1b[K%s",
+                   Styled(stderr, Style::kDim, fmt::format("{} {:.1f} s", label, seconds)).c_str());
       std::fflush(stderr);
       shown = true;
     }

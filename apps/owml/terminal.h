@@ -37,7 +37,8 @@ std::string HumanBytes(uint64_t bytes);
 // "1 234 567".
 std::string Grouped(uint64_t value);
 
-// Runs `work`; when it takes longer than a moment and standard error is a terminal, shows `label` and the seconds so far.
+// Runs `work`; when it takes longer than a moment and standard error is a terminal, shows `label` and the seconds so
+// far.
 void WithWaiting(const std::string& label, const std::function<void()>& work);
 
 // Columns that a UTF-8 text takes on a terminal, by code points.
