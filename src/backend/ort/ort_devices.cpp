@@ -55,6 +55,7 @@ std::vector<OrtDevice> ListOrtDevices() {
     entry.kind = KindOf(Ort().HardwareDevice_Type(hardware));
     const std::string group = entry.provider + "/" + NameOf(entry.kind);
     entry.device.kind = entry.kind;
+    entry.device.provider = entry.provider;
     entry.device.id = group + "/" + std::to_string(counts[group]++);
     const std::string description = MetadataOf(hardware, "Description");
     const char* vendor = Ort().HardwareDevice_Vendor(hardware);
