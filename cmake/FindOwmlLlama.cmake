@@ -4,7 +4,7 @@
 #   OwmlLlama::common                                          chat templates and parsers, static; headers chat.h, ...
 #   OwmlLlama_BACKEND_DIR            folder with the CPU modules, loaded by path at run time
 #   OwmlLlama_LIBRARIES_TO_INSTALL   the shared libraries under their sonames, for the package's lib folder
-#   OwmlLlama_VERSION, OwmlLlama_GGML_VERSION, OwmlLlama_LICENSE
+#   OwmlLlama_VERSION, OwmlLlama_GGML_VERSION, OwmlLlama_LICENSE, OwmlLlama_KEY (names the inputs of the build)
 include(${CMAKE_CURRENT_LIST_DIR}/OwmlCache.cmake)
 include(FindPackageHandleStandardArgs)
 
@@ -19,16 +19,16 @@ foreach(owml_input IN LISTS owml_inputs)
   file(SHA256 "${OWML_SETUP_ROOT}/${owml_input}" owml_digest)
   string(APPEND owml_text "${owml_input} ${owml_digest}\n")
 endforeach()
-string(SHA256 owml_key "${owml_text}")
-string(SUBSTRING "${owml_key}" 0 16 owml_key)
+string(SHA256 OwmlLlama_KEY "${owml_text}")
+string(SUBSTRING "${OwmlLlama_KEY}" 0 16 OwmlLlama_KEY)
 
 # One built by the compiler in use is preferred; another one links as well.
-file(GLOB owml_builds CONFIGURE_DEPENDS "${OWML_CACHE_DIR}/llama-${owml_version}-${owml_key}-*")
+file(GLOB owml_builds CONFIGURE_DEPENDS "${OWML_CACHE_DIR}/llama-${owml_version}-${OwmlLlama_KEY}-*")
 list(FILTER owml_builds EXCLUDE REGEX "\\.(incomplete|log)$")
 string(REGEX MATCH "^[0-9]+" owml_major "${CMAKE_CXX_COMPILER_VERSION}")
 string(REPLACE GNU gcc owml_family "${CMAKE_CXX_COMPILER_ID}")
 string(TOLOWER "${owml_family}${owml_major}" owml_compiler)
-owml_first_existing(OwmlLlama_ROOT "${OWML_CACHE_DIR}/llama-${owml_version}-${owml_key}-${owml_compiler}" ${owml_builds})
+owml_first_existing(OwmlLlama_ROOT "${OWML_CACHE_DIR}/llama-${owml_version}-${OwmlLlama_KEY}-${owml_compiler}" ${owml_builds})
 
 if(OwmlLlama_ROOT)
   include(${OwmlLlama_ROOT}/lib/owml-llama.cmake)
@@ -36,7 +36,7 @@ if(OwmlLlama_ROOT)
 endif()
 find_package_handle_standard_args(OwmlLlama REQUIRED_VARS OwmlLlama_LIBRARY OwmlLlama_ROOT
   VERSION_VAR OwmlLlama_VERSION
-  REASON_FAILURE_MESSAGE "no llama.cpp for this tree in ${OWML_CACHE_DIR}; run tools/bootstrap")
+  REASON_FAILURE_MESSAGE "no llama.cpp for this tree in ${OWML_CACHE_DIR}. Run tools/bootstrap.")
 
 if(OwmlLlama_FOUND)
   set(OwmlLlama_BACKEND_DIR "${OwmlLlama_ROOT}/lib/owml-ggml-backends")

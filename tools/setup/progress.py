@@ -52,8 +52,9 @@ def tail_of(log):
     return "\n".join(lines[-TAIL_LINES:])
 
 
-def run_download(title, command, folder, size, environment):
-    """Runs a package client that writes below `folder`; `size` is the number of bytes it will bring."""
+def run_download(title, command, folder, size, environment, written=None):
+    """Runs a package client that downloads `size` bytes and writes `written` bytes below `folder`, by default as many."""
+    written = written or size
     line = Line(f"{title} ({size / MEGABYTE:.1f} MB)")
     with tempfile.NamedTemporaryFile(prefix="owml-fetch-", suffix=".log") as log:
         try:
@@ -69,8 +70,8 @@ def run_download(title, command, folder, size, environment):
             raise Failure(f"{command[0]} cannot be started: {error.strerror}") from error
         try:
             while process.poll() is None:
-                done = min(bytes_below(folder), size)
-                line.update(f"{done / MEGABYTE:.1f} MB  {100 * done // size} %")
+                done = min(bytes_below(folder) / written, 1)
+                line.update(f"{done * size / MEGABYTE:.1f} MB  {100 * done:.0f} %")
                 time.sleep(0.2)
         except BaseException:
             process.terminate()

@@ -10,8 +10,9 @@ from progress import run_download
 
 FETCH_REQUIREMENTS = TREE / "tools" / "setup" / "requirements-fetch.txt"
 TEST_REQUIREMENTS = TREE / "tools" / "requirements-test.txt"
-# For the progress line only: the wheels of requirements-test.txt on x86-64 with Python 3.11, unpacked.
-TEST_BYTES = 230_000_000
+# For the progress line only, with Python 3.11 on x86-64: the wheels, but for ONNX Runtime's, and the environment.
+TEST_DOWNLOAD_BYTES = 49_000_000
+TEST_INSTALLED_BYTES = 298_000_000
 
 
 def environment_name(kind, requirements):
@@ -55,6 +56,7 @@ def fetch_pip(cache):
 def provide_test_python(cache):
     def install(folder, pip):
         command = install_command(pip, TEST_REQUIREMENTS) + ["--find-links", str(cache.downloads), "--no-cache-dir"]
-        run_download("Fetching the Python packages of the tests", command, folder, TEST_BYTES, {"TMPDIR": str(folder)})
+        title = "Fetching the Python packages of the tests"
+        run_download(title, command, folder, TEST_DOWNLOAD_BYTES, {}, TEST_INSTALLED_BYTES)
 
     make(cache, "test", TEST_REQUIREMENTS, install)
