@@ -2,8 +2,8 @@
 // Speech recognition: a waveform or log-mel features in, a transcript out, over a Whisper encoder and decoder.
 // Reached from IWinMLTasks. Sessions, live inputs and streams belong to the session's thread (RPC_E_WRONG_THREAD).
 // clang-format off
-#ifndef WIN_ML_AUTOMATIC_SPEECH_RECOGNITION_TASK_H_
-#define WIN_ML_AUTOMATIC_SPEECH_RECOGNITION_TASK_H_
+#ifndef WINML_AUTOMATIC_SPEECH_RECOGNITION_TASK_H_
+#define WINML_AUTOMATIC_SPEECH_RECOGNITION_TASK_H_
 
 #include "openwinml/platform.h"
 #include "WinMLRuntime.h"
@@ -549,4 +549,4 @@ struct IWinMLAutomaticSpeechRecognitionResult {
 #endif
 WINML_DEFINE_IID(IID_IWinMLAutomaticSpeechRecognitionResult, 0x4f8b347d, 0x8c8d, 0x4d18, 0xa5, 0x0c, 0x8b, 0x46, 0x15, 0x77, 0x32, 0x08)
 
-#endif  // WIN_ML_AUTOMATIC_SPEECH_RECOGNITION_TASK_H_
+#endif  // WINML_AUTOMATIC_SPEECH_RECOGNITION_TASK_H_

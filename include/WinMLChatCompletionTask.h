@@ -3,8 +3,8 @@
 // Reached from IWinMLTasks. Sessions and streams belong to the text session's thread (RPC_E_WRONG_THREAD).
 // Strings handed out belong to the object asked and live as long as it.
 // clang-format off
-#ifndef WIN_ML_CHAT_COMPLETION_TASK_H_
-#define WIN_ML_CHAT_COMPLETION_TASK_H_
+#ifndef WINML_CHAT_COMPLETION_TASK_H_
+#define WINML_CHAT_COMPLETION_TASK_H_
 
 #include "openwinml/platform.h"
 #include "WinMLTextGenerationTask.h"
@@ -424,4 +424,4 @@ struct IWinMLChatCompletionEventProvenance {
 #endif
 WINML_DEFINE_IID(IID_IWinMLChatCompletionEventProvenance, 0xd51fb276, 0xe76a, 0x4ae7, 0xbf, 0xfd, 0xeb, 0x12, 0x81, 0xfa, 0x26, 0x27)
 
-#endif  // WIN_ML_CHAT_COMPLETION_TASK_H_
+#endif  // WINML_CHAT_COMPLETION_TASK_H_

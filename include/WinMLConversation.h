@@ -3,8 +3,8 @@
 // For applications that format chats themselves, and for the chat task. A null required pointer is E_POINTER.
 // Strings handed out belong to the object asked and live as long as it. Callers zero a struct, then fill it.
 // clang-format off
-#ifndef WIN_ML_CONVERSATION_H_
-#define WIN_ML_CONVERSATION_H_
+#ifndef WINML_CONVERSATION_H_
+#define WINML_CONVERSATION_H_
 
 #include "openwinml/platform.h"
 #include "WinMLTokenizer.h"
@@ -724,4 +724,4 @@ struct IWinMLConversationOutputEvent {
 #endif
 WINML_DEFINE_IID(IID_IWinMLConversationOutputEvent, 0xf2826328, 0xb0b7, 0x489b, 0x8c, 0x90, 0x2f, 0xf8, 0x3b, 0x8f, 0x6e, 0x15)
 
-#endif  // WIN_ML_CONVERSATION_H_
+#endif  // WINML_CONVERSATION_H_

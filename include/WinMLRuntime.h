@@ -3,8 +3,8 @@
 // The entry of every application; WinMLRuntime.h alone is enough to load, build, run and read tensors.
 // An out pointer or required in pointer that is null is E_POINTER; interface pointers handed out carry one reference.
 // clang-format off
-#ifndef WIN_ML_RUNTIME_H_
-#define WIN_ML_RUNTIME_H_
+#ifndef WINML_RUNTIME_H_
+#define WINML_RUNTIME_H_
 
 #include "openwinml/platform.h"
 #include "WinMLTensor.h"
@@ -1549,4 +1549,4 @@ WINML_DEFINE_IID(IID_IWinMLSegmentedSequenceStage, 0x0a7f6b3c, 0x91d4, 0x4258, 0
 /// Makes the Runtime object; COM needs no initialisation. E_NOINTERFACE: `riid` is not one of its interfaces.
 WINML_API HRESULT STDMETHODCALLTYPE WinMLCreateRuntime(REFIID riid, void** runtime) WINML_NOEXCEPT;
 
-#endif  // WIN_ML_RUNTIME_H_
+#endif  // WINML_RUNTIME_H_

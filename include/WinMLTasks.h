@@ -2,8 +2,8 @@
 // Entry to the tasks: text generation, chat completion, speech recognition over objects that the application owns.
 // Included by applications that use a task; brings the headers of all task families.
 // clang-format off
-#ifndef WIN_ML_TASKS_H_
-#define WIN_ML_TASKS_H_
+#ifndef WINML_TASKS_H_
+#define WINML_TASKS_H_
 
 #include "openwinml/platform.h"
 #include "WinMLTextGenerationTask.h"
@@ -128,4 +128,4 @@ WINML_DEFINE_IID(IID_IWinMLTasks, 0xff52923a, 0x26c1, 0x4c72, 0x8e, 0x02, 0x97, 
 WINML_API HRESULT STDMETHODCALLTYPE WinMLCreateTasks(IWinMLRuntime* runtime, REFIID interfaceId,
                                                      void** tasks) WINML_NOEXCEPT;
 
-#endif  // WIN_ML_TASKS_H_
+#endif  // WINML_TASKS_H_

@@ -2,8 +2,8 @@
 // Factories that make tensors from raw bytes, pictures, sound and token ids, and turn them back.
 // Reached by QueryInterface on an execution target; used by applications and by the task libraries.
 // clang-format off
-#ifndef WIN_ML_TENSOR_FACTORY_H_
-#define WIN_ML_TENSOR_FACTORY_H_
+#ifndef WINML_TENSOR_FACTORY_H_
+#define WINML_TENSOR_FACTORY_H_
 
 #include "openwinml/platform.h"
 #include "WinMLTensor.h"
@@ -415,4 +415,4 @@ struct IWinMLTextTensorFactory {
 #endif
 WINML_DEFINE_IID(IID_IWinMLTextTensorFactory, 0x4c69327b, 0x62ed, 0x40f7, 0x84, 0xd4, 0xdf, 0xdf, 0x8d, 0xf2, 0xa3, 0xba)
 
-#endif  // WIN_ML_TENSOR_FACTORY_H_
+#endif  // WINML_TENSOR_FACTORY_H_

@@ -3,8 +3,8 @@
 // Reached from IWinMLTasks; the chat task and the server stand on it.
 // A session, its views and its streams belong to the thread that made the session (RPC_E_WRONG_THREAD).
 // clang-format off
-#ifndef WIN_ML_TEXT_GENERATION_TASK_H_
-#define WIN_ML_TEXT_GENERATION_TASK_H_
+#ifndef WINML_TEXT_GENERATION_TASK_H_
+#define WINML_TEXT_GENERATION_TASK_H_
 
 #include "openwinml/platform.h"
 #include "WinMLRuntime.h"
@@ -1011,4 +1011,4 @@ struct IWinMLTextGenerationSpeculativeResult {
 #endif
 WINML_DEFINE_IID(IID_IWinMLTextGenerationSpeculativeResult, 0x9a4f1c6e, 0x3b7d, 0x4e25, 0x8f, 0x0a, 0x2c, 0x6d, 0x5e, 0x9b, 0x1f, 0x47)
 
-#endif  // WIN_ML_TEXT_GENERATION_TASK_H_
+#endif  // WINML_TEXT_GENERATION_TASK_H_

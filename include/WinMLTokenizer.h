@@ -2,8 +2,8 @@
 // Text to token ids and back, one piece at a time or whole, and the short form of chat formatting.
 // For every application that feeds text to a language model. A null pointer is E_POINTER.
 // clang-format off
-#ifndef WIN_ML_TOKENIZER_H_
-#define WIN_ML_TOKENIZER_H_
+#ifndef WINML_TOKENIZER_H_
+#define WINML_TOKENIZER_H_
 
 #include "openwinml/platform.h"
 #include "WinMLTensor.h"
@@ -230,4 +230,4 @@ WINML_DEFINE_IID(IID_IWinMLTokenizerMetadata, 0xc3987705, 0x286b, 0x4396, 0xb0, 
 WINML_API HRESULT STDMETHODCALLTYPE WinMLCreateTokenizerFromFile(LPCWSTR configFilePath,
         IWinMLTokenizer** tokenizer) WINML_NOEXCEPT;
 
-#endif  // WIN_ML_TOKENIZER_H_
+#endif  // WINML_TOKENIZER_H_

@@ -5,8 +5,9 @@
 
 #include "platform.h"
 
-/// Copies the sentence as UTF-8 and returns its length in bytes without the terminator; 0 when there is none. With room for
-/// less, what fits is copied (it always ends in a terminator, and may end within a character); `buffer` may be null.
+/// Copies the sentence as UTF-8 and returns its length in bytes without the terminator; 0 when there is none. With room
+/// for less, what fits is copied (it always ends in a terminator, and may end within a character); `buffer` may be
+/// null.
 OWML_API size_t OwmlGetLastErrorMessage(char* buffer, size_t capacity);
 
 #ifdef __cplusplus

@@ -1,11 +1,11 @@
-// What every public header stands on: the Windows SDK on Windows, include/portable/ elsewhere, and the few macros of our own.
-// Included first by all generated headers; applications need not include it.
+// What every public header stands on: the Windows SDK on Windows, include/portable/ elsewhere, and the few macros of
+// our own. Included first by all generated headers; applications need not include it.
 #ifndef OPENWINML_PLATFORM_H_
 #define OPENWINML_PLATFORM_H_
 
 #if defined(_WIN32)
-#include <windows.h>
 #include <unknwn.h>
+#include <windows.h>
 #else
 #include <unknwn.h>  // include/portable/
 #endif
@@ -31,7 +31,8 @@
 #define WINML_ENUM_BASE
 #endif
 
-// An interface id with a definition in every object file that includes the header, so that nothing has to be linked for it.
+// An interface id with a definition in every object file that includes the header, so that nothing has to be linked for
+// it.
 #if defined(_WIN32)
 #define WINML_DEFINE_IID(name, l, w1, w2, b1, b2, b3, b4, b5, b6, b7, b8) \
   EXTERN_C const IID __declspec(selectany) name = {l, w1, w2, {b1, b2, b3, b4, b5, b6, b7, b8}};

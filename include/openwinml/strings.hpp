@@ -1,5 +1,6 @@
 // UTF-8 to wide text and back, for wchar_t of 16 bits (UTF-16) and of 32 bits (UTF-32).
-// For applications and samples; header only. Any input is taken: what is not text becomes U+FFFD, nothing is read past the end.
+// For applications and samples; header only. Any input is taken: what is not text becomes U+FFFD, nothing is read past
+// the end.
 #ifndef OPENWINML_STRINGS_HPP_
 #define OPENWINML_STRINGS_HPP_
 
@@ -16,8 +17,9 @@ inline constexpr char32_t kReplacement = 0xFFFD;
 constexpr bool IsSurrogate(char32_t c) noexcept { return c >= 0xD800 && c <= 0xDFFF; }
 constexpr bool IsContinuation(unsigned char byte) noexcept { return (byte & 0xC0) == 0x80; }
 
-// Reads one code point and moves on. Of a bad sequence the longest part that could have begun a good one is replaced once
-// (the practice that the Unicode standard recommends); overlong forms, surrogates and values above U+10FFFF are bad.
+// Reads one code point and moves on. Of a bad sequence the longest part that could have begun a good one is replaced
+// once (the practice that the Unicode standard recommends); overlong forms, surrogates and values above U+10FFFF are
+// bad.
 constexpr char32_t NextFromUtf8(std::string_view text, std::size_t& at) noexcept {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(at++);
@@ -122,7 +124,9 @@ std::string ToUtf8(std::basic_string_view<Unit> text) {
 /// For the strings of the API; null is empty.
 inline std::wstring ToWide(std::string_view utf8) { return FromUtf8<wchar_t>(utf8); }
 inline std::string ToUtf8(std::wstring_view wide) { return ToUtf8<wchar_t>(wide); }
-inline std::string ToUtf8(const wchar_t* wide) { return wide ? ToUtf8<wchar_t>(std::wstring_view(wide)) : std::string(); }
+inline std::string ToUtf8(const wchar_t* wide) {
+  return wide ? ToUtf8<wchar_t>(std::wstring_view(wide)) : std::string();
+}
 
 }  // namespace openwinml
 

@@ -1,8 +1,7 @@
 // Microsoft::WRL::ComPtr off Windows: who holds a reference after each operation.
 // Part of tests_abi.
-#include <wrl/client.h>
-
 #include <gtest/gtest.h>
+#include <wrl/client.h>
 
 #include <utility>
 
@@ -14,7 +13,9 @@ using Microsoft::WRL::ComPtr;
 using owml::test::CountedObject;
 
 HRESULT Create(CountedObject& object, REFIID riid, void** out) { return object.QueryInterface(riid, out); }
-HRESULT CreateTyped(CountedObject& object, IWinMLExecutionTarget** out) { return object.QueryInterface(IID_PPV_ARGS(out)); }
+HRESULT CreateTyped(CountedObject& object, IWinMLExecutionTarget** out) {
+  return object.QueryInterface(IID_PPV_ARGS(out));
+}
 
 TEST(ComPtr, CopiesAddAndMovesKeepTheCount) {
   CountedObject object;

@@ -1,12 +1,11 @@
 // Ids, error codes and flags of the headers, from C++ and from C in one program.
 // Part of tests_abi.
-#include "abi/iid_from_c.h"
-
 #include <WinMLRuntime.h>
 #include <WinMLTextGenerationTask.h>
 #include <gtest/gtest.h>
 
 #include "abi/counted_object.h"
+#include "abi/iid_from_c.h"
 
 namespace {
 

@@ -40,7 +40,8 @@ class Numbering(unittest.TestCase):
 
     def test_python_tables_can_be_read_back(self):
         result = model(
-            "[flags] enum E { E_A = 0x1, }; struct S { E e; };" + ID + "interface IA : IUnknown { HRESULT A([in] E e); };"
+            "[flags] enum E { E_A = 0x1, }; struct S { E e; };"
+            + ID + "interface IA : IUnknown { HRESULT A([in] E e); };"
         )
         tables: dict = {}
         exec(emit_python(result, result.files), tables)
@@ -77,7 +78,8 @@ class Refusals(unittest.TestCase):
         self.refused("unknown type UINT23", ID + "interface IA : IUnknown { HRESULT A([in] UINT23 a); };")
 
     def test_type_of_a_file_that_is_not_imported(self):
-        self.refused("E is not imported", "enum E { E_A = 0, };", ID + "interface IA : IUnknown { HRESULT A([in] E e); };")
+        self.refused("E is not imported", "enum E { E_A = 0, };",
+                     ID + "interface IA : IUnknown { HRESULT A([in] E e); };")
 
     def test_import_in_a_circle(self):
         self.refused("imports itself", 'import "F1.idl";', 'import "F0.idl";')
@@ -95,7 +97,8 @@ class Refusals(unittest.TestCase):
         self.refused("passed by pointer", ID + "interface IA : IUnknown { HRESULT A([in] IA a); };")
 
     def test_struct_by_value(self):
-        self.refused("passed by address", "struct S { UINT32 a; };" + ID + "interface IA : IUnknown { HRESULT A([in] S s); };")
+        self.refused("passed by address",
+                     "struct S { UINT32 a; };" + ID + "interface IA : IUnknown { HRESULT A([in] S s); };")
 
     def test_size_that_names_no_parameter(self):
         self.refused("size_is names no parameter",

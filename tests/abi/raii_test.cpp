@@ -1,7 +1,6 @@
 // WinMLRuntimeRAII.h over objects written here: results, references, exceptions with the sentence.
 // Part of tests_abi; the same header over the real runtime is tested with the installed package.
 #include <WinMLRuntimeRAII.h>
-
 #include <gtest/gtest.h>
 
 #include <string>
@@ -24,7 +23,8 @@ using owml::test::CountedObject;
 class OrtStage final : public IWinMLStage, public IWinMLOrtStageOptions {
  public:
   HRESULT STDMETHODCALLTYPE QueryInterface(REFIID riid, void** out) override {
-    *out = riid == __uuidof(IWinMLOrtStageOptions) ? static_cast<void*>(static_cast<IWinMLOrtStageOptions*>(this)) : nullptr;
+    *out = riid == __uuidof(IWinMLOrtStageOptions) ? static_cast<void*>(static_cast<IWinMLOrtStageOptions*>(this))
+                                                   : nullptr;
     if (*out == nullptr) return E_NOINTERFACE;
     AddRef();
     return S_OK;
@@ -40,7 +40,8 @@ class OrtStage final : public IWinMLStage, public IWinMLOrtStageOptions {
   HRESULT STDMETHODCALLTYPE BindOutput(UINT32, IWinMLTensor*) override { return E_NOTIMPL; }
   HRESULT STDMETHODCALLTYPE GetOutput(UINT32, IWinMLTensor**) override { return E_NOTIMPL; }
   HRESULT STDMETHODCALLTYPE RequestOutput(UINT32 index) override {
-    owml::SetThreadError(E_INVALIDARG, "IWinMLStage::RequestOutput", "output " + std::to_string(index) + " is out of range");
+    owml::SetThreadError(E_INVALIDARG, "IWinMLStage::RequestOutput",
+                         "output " + std::to_string(index) + " is out of range");
     return E_INVALIDARG;
   }
   HRESULT STDMETHODCALLTYPE ResetOutput(UINT32) override { return E_NOTIMPL; }

@@ -1,9 +1,8 @@
 // openwinml/strings.hpp: every kind of good text comes back, every kind of bad text becomes U+FFFD.
 // Part of tests_abi.
-#include <openwinml/strings.hpp>
-
 #include <gtest/gtest.h>
 
+#include <openwinml/strings.hpp>
 #include <string>
 #include <string_view>
 
@@ -23,7 +22,9 @@ TEST(Strings, EveryCodePointComesBackThroughBothWidths) {
 }
 
 TEST(Strings, WideTextOfTheApiIsUtf8OnTheWayOut) {
-  EXPECT_EQ(ToUtf8(L"Gr\u00fc\u00dfe, \u4e16\u754c \U0001F600"), "Gr\xC3\xBC\xC3\x9F" "e, \xE4\xB8\x96\xE7\x95\x8C \xF0\x9F\x98\x80");
+  EXPECT_EQ(ToUtf8(L"Gr\u00fc\u00dfe, \u4e16\u754c \U0001F600"),
+            "Gr\xC3\xBC\xC3\x9F"
+            "e, \xE4\xB8\x96\xE7\x95\x8C \xF0\x9F\x98\x80");
   EXPECT_EQ(openwinml::ToWide("\xF0\x9F\x98\x80"), L"\U0001F600");
   EXPECT_EQ(ToUtf8(static_cast<const wchar_t*>(nullptr)), "");
 }
@@ -39,17 +40,21 @@ struct Bad {
 
 TEST(Strings, BadUtf8IsReplacedByMaximalParts) {
   static constexpr Bad kCases[] = {
-      {"\x80", U"\uFFFD"},                              // continuation alone
-      {"a\xFF" "b", U"a\uFFFD" U"b"},                   // never a byte of UTF-8
-      {"\xC0\xAF", U"\uFFFD\uFFFD"},                    // overlong '/'
-      {"\xE0\x80\xAF", U"\uFFFD\uFFFD\uFFFD"},          // overlong in three bytes
-      {"\xED\xA0\x80", U"\uFFFD\uFFFD\uFFFD"},          // surrogate
+      {"\x80", U"\uFFFD"},  // continuation alone
+      {"a\xFF"
+       "b",
+       U"a\uFFFD"
+       U"b"},                                             // never a byte of UTF-8
+      {"\xC0\xAF", U"\uFFFD\uFFFD"},                      // overlong '/'
+      {"\xE0\x80\xAF", U"\uFFFD\uFFFD\uFFFD"},            // overlong in three bytes
+      {"\xED\xA0\x80", U"\uFFFD\uFFFD\uFFFD"},            // surrogate
       {"\xF4\x90\x80\x80", U"\uFFFD\uFFFD\uFFFD\uFFFD"},  // above U+10FFFF
-      {"\xF0\x9F\x98", U"\uFFFD"},                      // cut short at the end
-      {"\xF0\x9F\x98z", U"\uFFFDz"},                    // cut short before a letter
-      {"\xE4\xB8\xC3\xBC", U"\uFFFD\u00FC"},            // cut short before a good one
+      {"\xF0\x9F\x98", U"\uFFFD"},                        // cut short at the end
+      {"\xF0\x9F\x98z", U"\uFFFDz"},                      // cut short before a letter
+      {"\xE4\xB8\xC3\xBC", U"\uFFFD\u00FC"},              // cut short before a good one
   };
-  for (const Bad& one : kCases) EXPECT_EQ(FromUtf8<char32_t>(one.bytes), one.expected) << testing::PrintToString(one.bytes);
+  for (const Bad& one : kCases)
+    EXPECT_EQ(FromUtf8<char32_t>(one.bytes), one.expected) << testing::PrintToString(one.bytes);
 }
 
 TEST(Strings, LoneSurrogatesAndNumbersBeyondUnicodeAreReplaced) {

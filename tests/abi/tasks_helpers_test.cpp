@@ -1,10 +1,9 @@
 // winml/tasks/WinMLTasks.hpp: options, and what the helpers do with null.
 // Part of tests_abi; against the task library they are tested where that is built.
-#include <winml/tasks/WinMLTasks.hpp>
-
 #include <gtest/gtest.h>
 
 #include <utility>
+#include <winml/tasks/WinMLTasks.hpp>
 
 WINML_API HRESULT STDMETHODCALLTYPE WinMLCreateTasks(IWinMLRuntime* runtime, REFIID, void** tasks) WINML_NOEXCEPT {
   *tasks = nullptr;

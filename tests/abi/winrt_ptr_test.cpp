@@ -1,8 +1,7 @@
 // winrt::com_ptr and its errors off Windows.
 // Part of tests_abi.
-#include <winrt/base.h>
-
 #include <gtest/gtest.h>
+#include <winrt/base.h>
 
 #include <utility>
 

@@ -1,5 +1,5 @@
-# What an interface definition says, as plain data: files, enums, structs, interfaces, exports, and the checks between them.
-# Filled by parser.py; read by the emitters of this folder.
+# What an interface definition says, as plain data: files, enums, structs, interfaces, exports, and the checks between
+# them. Filled by parser.py; read by the emitters of this folder.
 """The model behind the public headers and the Python ABI tables."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# Reads one .idl file into the model: a small language after MIDL, described in docs of `parse`.
+# Reads one .idl file into the model: a small language after MIDL, described at `parse`.
 # Called by generate; knows nothing of headers.
 """Parser for the project's interface definition files."""
 
@@ -180,7 +180,7 @@ def parse(name: str, text: str) -> File:
     """Parses one file.
 
     `header "X.h";` names the output, `import "Y.idl";` what it stands on. Then `const NAME = L"text";`, `[flags] enum`,
-    `struct`, `[uuid(...)] interface Name : Base { HRESULT Method([in] T a, [out] U* b); };` and `export HRESULT F(...);`.
+    `struct`, `[uuid(...)] interface Name : Base { HRESULT Method([in] T a, [out] U* b); };`, `export HRESULT F(...);`.
     `///` lines document what follows. The order of methods is the order of the vtable, from slot 3.
     """
     return Parser(name, text).file()

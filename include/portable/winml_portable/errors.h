@@ -12,9 +12,9 @@
 #define HRESULT_CODE(hr) (static_cast<HRESULT>(hr) & 0xFFFF)
 #define HRESULT_FACILITY(hr) ((static_cast<HRESULT>(hr) >> 16) & 0x1FFF)
 #define HRESULT_SEVERITY(hr) ((static_cast<HRESULT>(hr) >> 31) & 0x1)
-#define MAKE_HRESULT(severity, facility, code)                                             \
-  (static_cast<HRESULT>((static_cast<uint32_t>(severity) << 31) |                          \
-                        (static_cast<uint32_t>(facility) << 16) | static_cast<uint32_t>(code)))
+#define MAKE_HRESULT(severity, facility, code)                                                              \
+  (static_cast<HRESULT>((static_cast<uint32_t>(severity) << 31) | (static_cast<uint32_t>(facility) << 16) | \
+                        static_cast<uint32_t>(code)))
 constexpr HRESULT HRESULT_FROM_WIN32(uint32_t error) noexcept {
   return static_cast<HRESULT>(error) <= 0 ? static_cast<HRESULT>(error)
                                           : static_cast<HRESULT>((error & 0xFFFFu) | 0x80070000u);
@@ -23,13 +23,13 @@ constexpr HRESULT HRESULT_FROM_WIN32(uint32_t error) noexcept {
 #define _HRESULT_TYPEDEF_(code) ((HRESULT)(code##u))
 #define SUCCEEDED(hr) (((HRESULT)(hr)) >= 0)
 #define FAILED(hr) (((HRESULT)(hr)) < 0)
-#define HRESULT_CODE(hr) ((hr) & 0xFFFF)
+#define HRESULT_CODE(hr) ((hr)&0xFFFF)
 #define HRESULT_FACILITY(hr) (((hr) >> 16) & 0x1FFF)
 #define HRESULT_SEVERITY(hr) (((hr) >> 31) & 0x1)
 #define MAKE_HRESULT(severity, facility, code) \
   ((HRESULT)(((uint32_t)(severity) << 31) | ((uint32_t)(facility) << 16) | ((uint32_t)(code))))
 #define HRESULT_FROM_WIN32(error) \
-  ((HRESULT)(error) <= 0 ? (HRESULT)(error) : (HRESULT)(((uint32_t)(error) & 0xFFFFu) | 0x80070000u))
+  ((HRESULT)(error) <= 0 ? (HRESULT)(error) : (HRESULT)(((uint32_t)(error)&0xFFFFu) | 0x80070000u))
 #endif
 
 #define SEVERITY_SUCCESS 0
@@ -81,6 +81,7 @@ constexpr HRESULT HRESULT_FROM_WIN32(uint32_t error) noexcept {
 #define ERROR_INVALID_DATA 13
 #define ERROR_OUTOFMEMORY 14
 #define ERROR_NOT_READY 21
+#define ERROR_CRC 23
 #define ERROR_BAD_LENGTH 24
 #define ERROR_WRITE_FAULT 29
 #define ERROR_READ_FAULT 30
@@ -113,10 +114,13 @@ constexpr HRESULT HRESULT_FROM_WIN32(uint32_t error) noexcept {
 #define WAIT_TIMEOUT 258
 #define ERROR_NO_MORE_ITEMS 259
 #define ERROR_DIRECTORY 267
+#define ERROR_OPERATION_IN_PROGRESS 329
 #define ERROR_DIRECTORY_NOT_SUPPORTED 336
 #define ERROR_INVALID_ADDRESS 487
 #define ERROR_ARITHMETIC_OVERFLOW 534
 #define ERROR_PIPE_CONNECTED 535
+#define ERROR_VERSION_PARSE_ERROR 777
+#define ERROR_OPERATION_ABORTED 995
 #define ERROR_NO_UNICODE_TRANSLATION 1113
 #define ERROR_DLL_INIT_FAILED 1114
 #define ERROR_IO_DEVICE 1117
@@ -125,17 +129,13 @@ constexpr HRESULT HRESULT_FROM_WIN32(uint32_t error) noexcept {
 #define ERROR_NO_MATCH 1169
 #define ERROR_CANCELLED 1223
 #define ERROR_RETRY 1237
-#define ERROR_VERSION_PARSE_ERROR 777
-#define ERROR_UNSUPPORTED_TYPE 1630
 #define ERROR_REVISION_MISMATCH 1306
-#define ERROR_CRC 23
 #define ERROR_INTERNAL_ERROR 1359
 #define ERROR_FILE_CORRUPT 1392
 #define ERROR_NO_SYSTEM_RESOURCES 1450
 #define ERROR_TIMEOUT 1460
 #define ERROR_DATATYPE_MISMATCH 1629
+#define ERROR_UNSUPPORTED_TYPE 1630
 #define ERROR_INVALID_STATE 5023
-#define ERROR_OPERATION_IN_PROGRESS 329
-#define ERROR_OPERATION_ABORTED 995
 
 #endif  // WINML_PORTABLE_ERRORS_H_

@@ -24,11 +24,11 @@ typedef struct ICreateErrorInfo ICreateErrorInfo;
 MIDL_INTERFACE("1cf2b120-547d-101b-8e65-08002b2bd119")
 IErrorInfo : public IUnknown {
  public:
-  virtual HRESULT STDMETHODCALLTYPE GetGUID(GUID* guid) = 0;
-  virtual HRESULT STDMETHODCALLTYPE GetSource(BSTR* source) = 0;
-  virtual HRESULT STDMETHODCALLTYPE GetDescription(BSTR* description) = 0;
-  virtual HRESULT STDMETHODCALLTYPE GetHelpFile(BSTR* helpFile) = 0;
-  virtual HRESULT STDMETHODCALLTYPE GetHelpContext(DWORD* helpContext) = 0;
+  virtual HRESULT STDMETHODCALLTYPE GetGUID(GUID * guid) = 0;
+  virtual HRESULT STDMETHODCALLTYPE GetSource(BSTR * source) = 0;
+  virtual HRESULT STDMETHODCALLTYPE GetDescription(BSTR * description) = 0;
+  virtual HRESULT STDMETHODCALLTYPE GetHelpFile(BSTR * helpFile) = 0;
+  virtual HRESULT STDMETHODCALLTYPE GetHelpContext(DWORD * helpContext) = 0;
 
  protected:
   ~IErrorInfo() = default;

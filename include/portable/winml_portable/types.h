@@ -154,13 +154,13 @@ constexpr int IsEqualCLSID(REFCLSID left, REFCLSID right) noexcept { return left
 
 // Operators of an enum whose values are bits; nothing in C, where enums are integers anyway.
 #ifdef __cplusplus
-#define DEFINE_ENUM_FLAG_OPERATORS(E)                                                                                 \
-  constexpr E operator|(E a, E b) noexcept { return static_cast<E>(static_cast<int>(a) | static_cast<int>(b)); }      \
-  constexpr E operator&(E a, E b) noexcept { return static_cast<E>(static_cast<int>(a) & static_cast<int>(b)); }      \
-  constexpr E operator^(E a, E b) noexcept { return static_cast<E>(static_cast<int>(a) ^ static_cast<int>(b)); }      \
-  constexpr E operator~(E a) noexcept { return static_cast<E>(~static_cast<int>(a)); }                                \
-  constexpr E& operator|=(E& a, E b) noexcept { return a = a | b; }                                                   \
-  constexpr E& operator&=(E& a, E b) noexcept { return a = a & b; }                                                   \
+#define DEFINE_ENUM_FLAG_OPERATORS(E)                                                                            \
+  constexpr E operator|(E a, E b) noexcept { return static_cast<E>(static_cast<int>(a) | static_cast<int>(b)); } \
+  constexpr E operator&(E a, E b) noexcept { return static_cast<E>(static_cast<int>(a) & static_cast<int>(b)); } \
+  constexpr E operator^(E a, E b) noexcept { return static_cast<E>(static_cast<int>(a) ^ static_cast<int>(b)); } \
+  constexpr E operator~(E a) noexcept { return static_cast<E>(~static_cast<int>(a)); }                           \
+  constexpr E& operator|=(E& a, E b) noexcept { return a = a | b; }                                              \
+  constexpr E& operator&=(E& a, E b) noexcept { return a = a & b; }                                              \
   constexpr E& operator^=(E& a, E b) noexcept { return a = a ^ b; }
 #else
 #define DEFINE_ENUM_FLAG_OPERATORS(E)

@@ -38,9 +38,9 @@ struct Bare<volatile T> : Bare<T> {};
 // Takes a type, a pointer to it, or an expression of either, as the keyword does.
 #define __uuidof(type_or_expression) \
   (::winml_portable::Uuid<typename ::winml_portable::Bare<__typeof__(type_or_expression)>::Type>::kValue)
-#define __CRT_UUID_DECL(type, l, w1, w2, b1, b2, b3, b4, b5, b6, b7, b8)         \
-  template <>                                                                    \
-  struct winml_portable::Uuid<type> {                                            \
+#define __CRT_UUID_DECL(type, l, w1, w2, b1, b2, b3, b4, b5, b6, b7, b8)          \
+  template <>                                                                     \
+  struct winml_portable::Uuid<type> {                                             \
     static constexpr GUID kValue = {l, w1, w2, {b1, b2, b3, b4, b5, b6, b7, b8}}; \
   };
 #endif
@@ -56,7 +56,7 @@ IUnknown {
   virtual ULONG STDMETHODCALLTYPE Release() = 0;
 
   template <class Interface>
-  HRESULT QueryInterface(Interface** object) {
+  HRESULT QueryInterface(Interface * *object) {
     return QueryInterface(__uuidof(Interface), reinterpret_cast<void**>(object));
   }
 
@@ -83,7 +83,8 @@ WINML_PORTABLE_IID(IID_IUnknown, 0x00000000, 0x0000, 0x0000, 0xc0, 0x00, 0x00, 0
 WINML_PORTABLE_IID(GUID_NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 
 #if defined(__cplusplus) && !defined(CINTERFACE)
-// The id and the address for a call that ends in (REFIID, void**). Smart pointers add overloads for their own address types.
+// The id and the address for a call that ends in (REFIID, void**). Smart pointers add overloads for their own address
+// types.
 template <class Interface>
 void** IID_PPV_ARGS_Helper(Interface** object) noexcept {
   static_cast<void>(static_cast<IUnknown*>(*object));  // only interfaces

@@ -1,4 +1,4 @@
-// winrt::com_ptr, winrt::check_hresult and winrt::hresult_error: the part of C++/WinRT that plain COM clients use.
+// winrt::com_ptr, check_hresult, hresult_error, implements and make: the part of C++/WinRT that plain COM programs use.
 // For programs that include <winrt/base.h>; the error object comes from libwinml_runtime.
 #ifndef WINML_PORTABLE_WINRT_BASE_H_
 #define WINML_PORTABLE_WINRT_BASE_H_
@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "../winml_portable/implements.h"
 #include "../winml_portable/memory.h"
 
 namespace winrt {
@@ -59,6 +60,7 @@ struct com_ptr {
   using type = T;
 
   com_ptr(std::nullptr_t = nullptr) noexcept {}
+  com_ptr(T* pointer, take_ownership_from_abi_t) noexcept : pointer_(pointer) {}
   com_ptr(void* pointer, take_ownership_from_abi_t) noexcept : pointer_(static_cast<T*>(pointer)) {}
   com_ptr(const com_ptr& other) noexcept : pointer_(other.pointer_) { add_ref(); }
   template <class U, class = std::enable_if_t<std::is_convertible_v<U*, T*>>>
@@ -183,6 +185,37 @@ bool operator!=(const com_ptr<T>& left, const com_ptr<U>& right) noexcept {
 template <class T>
 bool operator!=(const com_ptr<T>& left, std::nullptr_t) noexcept {
   return left.get() != nullptr;
+}
+
+/// Base of a class that implements COM interfaces; make and make_self create it.
+template <class Derived, class... Interfaces>
+struct implements : winml_portable::Implements<Interfaces...> {
+  com_ptr<Derived> get_strong() noexcept {
+    com_ptr<Derived> result;
+    result.copy_from(static_cast<Derived*>(this));
+    return result;
+  }
+
+ protected:
+  implements() noexcept = default;
+};
+
+template <class T, class... Args>
+com_ptr<T> make_self(Args&&... args) {
+  return {new T(std::forward<Args>(args)...), take_ownership_from_abi};
+}
+
+namespace detail {
+template <class D, class I, class... Rest>
+com_ptr<I> as_first(implements<D, I, Rest...>* object) noexcept {
+  return {static_cast<I*>(object), take_ownership_from_abi};
+}
+}  // namespace detail
+
+/// A new object as its first interface.
+template <class T, class... Args>
+auto make(Args&&... args) {
+  return detail::as_first(new T(std::forward<Args>(args)...));
 }
 
 }  // namespace winrt

@@ -16,7 +16,8 @@ class ComPtr;
 
 namespace Details {
 
-// What `&pointer` gives: good as T**, as void** and as ComPtr<T>*. Turning it into an address to write to releases the pointer.
+// What `&pointer` gives: good as T**, as void** and as ComPtr<T>*. Turning it into an address to write to releases the
+// pointer.
 template <class Pointer>
 class ComPtrRef {
  public:

@@ -3,9 +3,9 @@
 #ifndef WINML_TASKS_WINML_TASKS_HPP_
 #define WINML_TASKS_WINML_TASKS_HPP_
 
-#include "../../WinMLTasks.h"
-
 #include <wrl/client.h>
+
+#include "../../WinMLTasks.h"
 
 namespace winml::tasks {
 
