@@ -9,8 +9,12 @@ import os
 import pathlib
 from typing import Optional
 
-#: Read by the native library: the file to load.
+#: Read by the native library: the file to load, or the folder of a package to look in.
 VARIABLE = "OWML_ONNXRUNTIME"
+ROOT_VARIABLE = "ONNXRUNTIME_ROOT"
+
+#: How the native library begins the sentence that says there is none.
+MISSING = "ONNX Runtime is not available"
 
 #: What to type when there is none.
 INSTALL_HINT = (
@@ -34,7 +38,7 @@ def installed_library() -> Optional[pathlib.Path]:
 
 def announce() -> None:
     """Tells the native library where ONNX Runtime is, unless the environment already does."""
-    if not os.environ.get(VARIABLE):
+    if not os.environ.get(VARIABLE) and not os.environ.get(ROOT_VARIABLE):
         library = installed_library()
         if library:
             os.environ[VARIABLE] = str(library)

@@ -11,7 +11,7 @@ from .. import _arguments as check
 from .. import _onnxruntime
 from .._native import library
 from .._native.buffers import ExportedBuffer
-from .._native.errors import WinMLError
+from .._native.errors import NotSupportedError
 from .._native.interfaces import interface
 from .._native.reference import create_by_export
 from .._native.wrapper import NativeObject, reference_of
@@ -59,7 +59,13 @@ class Runtime(NativeObject):
             return self._load("LoadModelFromBuffer", buffer.address or 1, buffer.size, entries)
 
     def _load(self, method: str, *arguments: Any) -> Model:
-        return Model._adopt(self._native.create(method, "IWinMLModel", *arguments))
+        try:
+            return Model._adopt(self._native.create(method, "IWinMLModel", *arguments))
+        except NotSupportedError as error:
+            if _onnxruntime.MISSING not in str(error) or _onnxruntime.installed_library():
+                raise
+            sentence = f"{error.native_message}. {_onnxruntime.INSTALL_HINT}"
+            raise NotSupportedError(error.hresult, sentence) from error
 
     # Targets.
 
