@@ -3,6 +3,7 @@
 #include "llama/llama_hooks.h"
 
 #include <ggml.h>
+#include <llama.h>
 
 #include <mutex>
 #include <string_view>
@@ -71,7 +72,7 @@ void InstallLlamaHooks() {
       g_next = current;
       g_next_data = current_data;
     }
-    ggml_log_set(OnLog, nullptr);
+    llama_log_set(OnLog, nullptr);  // sets that of ggml too
     ggml_set_abort_callback(OnAbort);
   });
 }

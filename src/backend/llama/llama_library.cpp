@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <utility>
 
 #include "backend/llama/llama_families.h"
 #include "base/error.h"
@@ -111,8 +112,12 @@ std::vector<Device> FindDevices() {
     const ggml_backend_dev_t device = ggml_backend_dev_get(i);
     const auto type = ggml_backend_dev_type(device);
     if (type != GGML_BACKEND_DEVICE_TYPE_GPU && type != GGML_BACKEND_DEVICE_TYPE_IGPU) continue;
-    devices.push_back({DeviceKind::kGpu, ggml_backend_dev_name(device), ggml_backend_dev_description(device),
-                       type == GGML_BACKEND_DEVICE_TYPE_IGPU});
+    Device found;
+    found.kind = DeviceKind::kGpu;
+    found.id = ggml_backend_dev_name(device);
+    found.name = ggml_backend_dev_description(device);
+    found.integrated = type == GGML_BACKEND_DEVICE_TYPE_IGPU;
+    devices.push_back(std::move(found));
   }
   return devices;
 }
