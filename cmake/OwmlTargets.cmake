@@ -4,8 +4,9 @@
 #       one static, position-independent library for a folder of src/
 #   owml_add_test(tests_base SOURCES a_test.cpp LINKS owml_base LABELS threads)
 #       one GoogleTest program; every TEST becomes a ctest entry
-#   owml_add_fuzz_target(fuzz_gguf SOURCES gguf_fuzz.cpp LINKS owml_formats CORPUS folder)
-#       a program that replays the corpus under ctest; with OWML_BUILD_FUZZERS also the libFuzzer program
+#   owml_add_fuzz_target(fuzz_gguf SOURCES gguf_fuzz.cpp LINKS owml_formats CORPUS folders DEPENDS targets)
+#       a program that replays the corpus folders under ctest; with OWML_BUILD_FUZZERS also the libFuzzer program.
+#       DEPENDS are the targets that make a generated corpus
 
 if(CMAKE_SOURCE_DIR STREQUAL PROJECT_SOURCE_DIR OR NOT DEFINED CMAKE_CXX_STANDARD)
   set(CMAKE_CXX_STANDARD 20)
@@ -54,6 +55,11 @@ if(OWML_SANITIZE)
                          $<$<BOOL:${owml_sanitize_undefined}>:-fno-sanitize-recover=undefined>)
   target_link_options(owml_compile_options INTERFACE -fsanitize=${OWML_SANITIZE})
 endif()
+if(OWML_BUILD_FUZZERS)
+  # Coverage of the libraries under test is what guides the fuzzer.
+  target_compile_options(owml_compile_options INTERFACE -fsanitize=fuzzer-no-link)
+  target_link_options(owml_compile_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 
 function(owml_add_library name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
@@ -95,18 +101,24 @@ function(owml_add_test name)
 endfunction()
 
 function(owml_add_fuzz_target name)
-  cmake_parse_arguments(arg "" "CORPUS" "SOURCES;LINKS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;LINKS;CORPUS;DEPENDS" ${ARGN})
   add_executable(${name}_replay ${arg_SOURCES} ${PROJECT_SOURCE_DIR}/fuzz/replay_main.cpp)
   target_include_directories(${name}_replay PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(${name}_replay PRIVATE ${arg_LINKS} owml_compile_options)
   add_test(NAME ${name}.corpus COMMAND ${name}_replay ${arg_CORPUS})
   set_tests_properties(${name}.corpus PROPERTIES LABELS fuzz TIMEOUT 300)
+  set(programs ${name}_replay)
   if(OWML_BUILD_FUZZERS)
     add_executable(${name} ${arg_SOURCES})
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
     target_link_libraries(${name} PRIVATE ${arg_LINKS} owml_compile_options)
-    target_compile_options(${name} PRIVATE -fsanitize=fuzzer)
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    list(APPEND programs ${name})
+  endif()
+  if(arg_DEPENDS)
+    foreach(program ${programs})
+      add_dependencies(${program} ${arg_DEPENDS})
+    endforeach()
   endif()
 endfunction()
 
