@@ -44,7 +44,7 @@ endif()
 # Warnings and sanitizers for our own code only; linked privately by every target declared here.
 add_library(owml_compile_options INTERFACE)
 target_compile_options(owml_compile_options INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
+  -Wall -Wextra -Wpedantic -Wshadow $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor> $<$<COMPILE_LANGUAGE:CXX>:-Woverloaded-virtual>
   $<$<BOOL:${OWML_WERROR}>:-Werror>)
 if(OWML_SANITIZE)
   string(FIND "${OWML_SANITIZE}" undefined owml_position)
@@ -92,7 +92,10 @@ function(owml_add_test name)
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE ${arg_LINKS} owml_test_main GTest::gtest GTest::gmock owml_compile_options)
-  set(properties LABELS "${arg_LABELS}" TIMEOUT 300)
+  set(properties TIMEOUT 300)
+  if(arg_LABELS)
+    list(APPEND properties LABELS "${arg_LABELS}")
+  endif()
   set(environment ${arg_ENVIRONMENT} ${OWML_TEST_ENVIRONMENT})
   if(environment)
     list(APPEND properties ENVIRONMENT "${environment}")
