@@ -10,7 +10,8 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 NEEDS_NO_LIBRARY = {
-    "abi_test", "arguments_test", "backend_test", "buffers_test", "elements_test", "package_test", "records_test", "wheel_test",
+    "abi_test", "backend_test", "buffers_test", "conversation_request_test", "elements_test", "media_test", "package_test",
+    "records_test", "wheel_test",
 }  # fmt: skip
 
 

@@ -26,7 +26,7 @@ class ElfFile:
         self._data = path.read_bytes()
         try:
             self._read()
-        except (struct.error, IndexError, ValueError) as error:
+        except (struct.error, IndexError, OverflowError, ValueError) as error:
             raise ElfError(f"{path} is damaged: {error}") from None
 
     def _read(self) -> None:

@@ -19,12 +19,18 @@ from ._conversation_values import (
 from ._native.interfaces import struct
 
 
-class NativeRequest:
-    """Owns a WINML_CONVERSATION_REQUEST for as long as native code reads it."""
+def native_request(request: ChatCompletionRequest) -> Any:
+    """A WINML_CONVERSATION_REQUEST that owns everything it points to."""
+    return _Filler(request).target
+
+
+class _Filler:
+    """Fills a request struct and collects what it points to."""
 
     def __init__(self, request: ChatCompletionRequest) -> None:
         self._kept: List[Any] = []
-        target = self.struct = struct("WINML_CONVERSATION_REQUEST")()
+        target = self.target = struct("WINML_CONVERSATION_REQUEST")()
+        target.keep = self._kept
         target.formatterMode = request.formatter_mode
         target.messageCount, target.messages = self._array(request.messages, "WINML_CONVERSATION_MESSAGE", self._message)
         target.toolCount, target.tools = self._array(request.tools, "WINML_CONVERSATION_TOOL", self._tool)

@@ -8,7 +8,7 @@ import ctypes
 from typing import Any, List, Optional, Sequence, SupportsIndex, Tuple
 
 from .. import _arguments as check
-from .._conversation_request import NativeRequest
+from .._conversation_request import native_request
 from .._conversation_values import ChatCompletionRequest
 from .._native import library
 from .._native.interfaces import struct
@@ -82,9 +82,9 @@ class Tokenizer(NativeObject):
 
     def format_conversation(self, request: ChatCompletionRequest) -> ConversationFormatResult:
         """The prompt of a whole request, with tools, schemas and template values."""
-        native = NativeRequest(check.instance(request, ChatCompletionRequest, "request"))
+        native = native_request(check.instance(request, ChatCompletionRequest, "request"))
         formatter = self._interface("IWinMLStructuredConversationFormatter")
-        arguments = ("FormatConversation", "IWinMLConversationFormatResult", ctypes.byref(native.struct))
+        arguments = ("FormatConversation", "IWinMLConversationFormatResult", ctypes.byref(native))
         return ConversationFormatResult._adopt(formatter.create(*arguments))
 
     @property
