@@ -81,8 +81,6 @@ void CheckExternalLocation(std::string_view location, const std::string& what, c
   };
   if (location.empty()) refuse("which is no file name");
   if (location.find('\0') != std::string_view::npos) refuse("which holds a zero byte");
-  // ONNX Runtime's own marker for tensors that it keeps in memory; in a file it would be read as an address.
-  if (location.find("_ORT_MEM_ADDR_") != std::string_view::npos) refuse("which stands for an address in memory");
   const bool drive = location.size() >= 2 && location[1] == ':';
   if (location[0] == '/' || location[0] == '\\' || drive) refuse("an absolute path; it must lie in the model's folder");
   if (location.find('\\') != std::string_view::npos) refuse("which holds a backslash; folders are separated by '/'");

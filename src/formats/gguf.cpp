@@ -59,14 +59,17 @@ class GgufParser {
     if (version != 2 && version != 3) Bad("its GGUF version is " + std::to_string(version) + "; 2 and 3 can be read");
     tensor_count_ = Number<uint64_t>("the GGUF header");
     entry_count_ = Number<uint64_t>("the GGUF header");
-    if (entry_count_ > reader_.remaining() / kSmallestEntry) {
-      Bad("it announces " + std::to_string(entry_count_) + " metadata keys, but only " +
-          Count(reader_.remaining(), "byte") + " follow");
+    CheckCount(entry_count_, kSmallestEntry, "metadata keys");
+    CheckCount(tensor_count_, kSmallestTensor, "tensors");
+  }
+
+  void CheckCount(uint64_t count, uint64_t smallest, const char* things) const {
+    const uint64_t left = reader_.remaining();
+    if (count > left / smallest) {
+      Bad("it announces " + std::to_string(count) + " " + things + ", but only " + Count(left, "byte") + " follow");
     }
-    if (tensor_count_ > reader_.remaining() / kSmallestTensor) {
-      Bad("it announces " + std::to_string(tensor_count_) + " tensors, but only " + Count(reader_.remaining(), "byte") +
-          " follow");
-    }
+    // Positions in the lists have 32 bits.
+    if (count > static_cast<uint64_t>(INT32_MAX)) Bad("it announces " + std::to_string(count) + " " + things);
   }
 
   // A length and that many bytes.

@@ -206,6 +206,11 @@ class OnnxWalk {
     for (ProtobufReader& entry : entries) ExternalEntry(&entry, &data);
     if (data.location.empty())
       Bad("the tensor " + Quoted(data.tensor) + " is stored outside the file, but names no location");
+    // ONNX Runtime's own marker for tensors that it keeps in memory; from a file it would be followed as an address.
+    if (data.location.find("_ORT_MEM_ADDR_") != std::string_view::npos) {
+      Bad("the data of tensor " + Quoted(data.tensor) + " is at " + Quoted(data.location) +
+          ", which stands for an address in memory");
+    }
     if (data.length && *data.length > UINT64_MAX - data.offset) {
       Bad("the external data of tensor " + Quoted(data.tensor) + " ends beyond 2^64: offset " +
           std::to_string(data.offset) + ", length " + std::to_string(*data.length));
@@ -336,6 +341,11 @@ bool OnnxHeader::IsInitializer(std::string_view name) const {
 OnnxHeader ReadOnnxHeader(std::span<const std::byte> bytes, const std::string& label) {
   OnnxHeader header;
   if (bytes.empty()) ThrowBadData(label, "it is empty");
+  // Protobuf's own limit; nothing that ONNX Runtime could load is lost.
+  if (bytes.size() > static_cast<size_t>(INT32_MAX)) {
+    ThrowBadData(label, "an ONNX file has at most 2147483647 bytes, this one has " + std::to_string(bytes.size()) +
+                            "; larger weights are stored as external data");
+  }
   OnnxWalk(label, &header).Model(ProtobufReader(bytes, label));
   return header;
 }

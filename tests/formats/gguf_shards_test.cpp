@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 
 #include "formats/expect_error.h"
@@ -50,6 +51,15 @@ TEST(GgufShards, AreFoundAndReadTogether) {
 TEST(GgufShards, SingleFilesAreModelsOfOne) {
   const TemporaryFolder folder;
   EXPECT_EQ(OpenGgufModel(folder.Write("m.gguf", GgufWriter().Add("a", 1u).Bytes())).files.size(), 1u);
+}
+
+TEST(GgufShards, FileReplacedWhileMappedKeepsItsOldContent) {
+  const TemporaryFolder folder;
+  const auto path = folder.Write("m.gguf", GgufWriter().Add("general.name", "old").FloatTensor("a", {1}, {1}).Bytes());
+  const GgufModelFiles model = OpenGgufModel(path);
+  std::filesystem::rename(folder.Write("new.gguf", "x"), path);
+  EXPECT_EQ(model.files[0].metadata().RequireString("general.name"), "old");
+  EXPECT_EQ(LoadLittleEndian<float>(model.files[0].FindTensor("a")->data.data()), 1.0f);
 }
 
 TEST(GgufShards, MissingOneIsNamed) {

@@ -4,12 +4,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "base/mapped_file.h"
 #include "formats/expect_error.h"
 #include "support/gguf_writer.h"
 #include "support/onnx_writer.h"
+#include "support/temporary_folder.h"
 
 namespace owml::test {
 namespace {
@@ -140,6 +143,18 @@ TEST(OnnxHeader, RefusesDamagedExternalData) {
   ExpectRefused(AddModel(OnnxExternalTensor("w", kOnnxFloat, {int64_t{1} << 62, 4}, {{"location", "a"}})).Bytes(),
                 {"'w'", "too large"});
   ExpectRefused(AddModel(OnnxExternalTensor("w", kOnnxString, {1}, {{"location", "a"}})).Bytes(), {"string"});
+}
+
+TEST(OnnxHeader, RefusesTheMarkerForAnAddressInMemory) {
+  ExpectRefused(AddModel(At("*/_ORT_MEM_ADDR_/*")).Bytes(), {"'w'", "address in memory"});
+}
+
+TEST(OnnxHeader, RefusesFilesThatProtobufCannotHold) {
+  const TemporaryFolder folder;
+  const auto path = folder.Write("m.onnx", "m");
+  std::filesystem::resize_file(path, uint64_t{3} << 30);  // a hole: takes no space
+  const auto file = MappedFile::Open(path);
+  ExpectBadData([&] { ReadOnnxHeader(file->bytes(), kLabel); }, {kLabel, "3221225472", "external data"});
 }
 
 TEST(OnnxHeader, RefusesEveryCutInsideTheGraph) {
