@@ -90,7 +90,7 @@ inline std::pair<HRESULT, std::string> ErrorOf(const std::function<void()>& call
 }
 
 // Runs with every input bound and the outputs as given.
-inline void Run(BackendSession& session, const std::vector<InputValue>& inputs, std::vector<OutputValue>& outputs) {
+inline void RunWith(BackendSession& session, const std::vector<InputValue>& inputs, std::vector<OutputValue>& outputs) {
   session.Run(inputs, outputs);
 }
 
