@@ -70,7 +70,7 @@ TEST(GgufLlamaCheck, RefusesArraysOfTheWrongElementType) {
   ExpectValueRefused("tokenizer.ggml.scores", 1.0f, {"float32"});
 }
 
-TEST(GgufLlamaCheck, RefusesVocabularyArraysOfAnotherLength) {
+TEST(GgufLlamaCheck, RefusesVocabularyArraysShorterThanTheTokens) {
   ExpectValueRefused("tokenizer.ggml.scores", std::vector<float>(kTinyVocabulary - 1), {"258", "259"});
   ExpectValueRefused("tokenizer.ggml.token_type", std::vector<int32_t>(3), {"3 elements", "259"});
 }
@@ -81,10 +81,10 @@ TEST(GgufLlamaCheck, RefusesRepeatedTokens) {
   ExpectValueRefused("tokenizer.ggml.tokens", tokens, {"'again'", "twice"});
 }
 
-TEST(GgufLlamaCheck, RefusesSpecialTokensOutsideTheVocabulary) {
-  ExpectValueRefused("tokenizer.ggml.eos_token_id", uint32_t{259}, {"259"});
-  ExpectValueRefused("tokenizer.ggml.bos_token_id", int32_t{-7}, {"-7"});
-  ExpectValueRefused("tokenizer.ggml.bos_token_id", "<s>", {"string"});
+TEST(GgufLlamaCheck, RefusesSpecialTokensOfAnotherType) {
+  ExpectValueRefused("tokenizer.ggml.bos_token_id", int32_t{1}, {"int32", "uint32"});
+  ExpectValueRefused("tokenizer.ggml.eos_token_id", "</s>", {"string"});
+  ExpectValueRefused("tokenizer.ggml.add_bos_token", uint8_t{1}, {"uint8", "bool"});
   Check(TinyLlama().Add("tokenizer.ggml.padding_token_id", UINT32_MAX));
 }
 
