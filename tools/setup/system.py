@@ -14,7 +14,7 @@ PROBE = TREE / "tools" / "setup" / "probe"
 
 
 class Need:
-    """One program or library; `found` answers whether the system has it, without asking the package manager."""
+    """One program, Python module or library (CMake package) and the Debian package that brings it."""
 
     def __init__(self, name, version, debian, tests=False, program=None, module=None):
         self.name, self.version, self.debian, self.tests = name, version, debian, tests
@@ -143,15 +143,8 @@ def check_other_system(needs):
 
 def cmake_finds(need):
     with tempfile.TemporaryDirectory(prefix="owml-probe-") as build:
-        command = [
-            "cmake",
-            "-S",
-            str(PROBE),
-            "-B",
-            build,
-            f"-DPACKAGE={need.name}",
-            f"-DPACKAGE_VERSION={need.version}",
-        ]
+        command = ["cmake", "-G", "Ninja", "-S", str(PROBE), "-B", build]
+        command += [f"-DPACKAGE={need.name}", f"-DPACKAGE_VERSION={need.version}"]
         return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True).returncode == 0
 
 
