@@ -40,7 +40,7 @@ class Package:
         return archive
 
     def _title(self):
-        return f"Fetching {self.what} {self.version.lstrip('v')}"
+        return f"Fetching {self.what}: {self.name.split('/')[-1]} {self.version.lstrip('v')}"
 
     def _pip(self, cache, folder):
         requirement = folder / "requirement.txt"

@@ -79,7 +79,7 @@ def run_download(title, command, folder, size, environment, written=None):
             raise
         if process.returncode != 0:
             line.finish("failed")
-            raise Failure(f"{title} could not be fetched; the package client said:\n{tail_of(log.name)}")
+            raise Failure(f"{title} failed; the package client said:\n{tail_of(log.name)}")
     line.finish("fetched")
 
 
