@@ -45,6 +45,8 @@ endif()
 add_library(owml_compile_options INTERFACE)
 target_compile_options(owml_compile_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor> $<$<COMPILE_LANGUAGE:CXX>:-Woverloaded-virtual>
+  # GCC 12 warns wrongly about joined strings in optimised builds (its bug 105651).
+  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
   $<$<BOOL:${OWML_WERROR}>:-Werror>)
 if(OWML_SANITIZE)
   string(FIND "${OWML_SANITIZE}" undefined owml_position)
