@@ -4,9 +4,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, Dict, Optional, Type, TypeVar
 
 from .._native.reference import Reference
+from .._native.wrapper import NativeObject
+
+Self = TypeVar("Self", bound="ContextObject")
 
 
 class Context:
@@ -17,7 +20,7 @@ class Context:
     def __init__(self, runtime: Reference) -> None:
         self.runtime = runtime
         self._cpu_target: Optional[Reference] = None
-        self._factories: "dict[str, Reference]" = {}
+        self._factories: Dict[str, Reference] = {}
 
     def cpu_target(self) -> Reference:
         target = self._cpu_target
@@ -38,3 +41,27 @@ class Context:
         if found is None:
             found = self._factories[interface] = self.cpu_target().query(interface)
         return found
+
+
+class ContextObject(NativeObject):
+    """A wrapper that knows the runtime it came from, until it is closed."""
+
+    _shared: Optional[Context] = None
+
+    @classmethod
+    def _of(cls: Type[Self], reference: Reference, context: Context) -> Self:
+        made = cls._adopt(reference)
+        made._shared = context
+        return made
+
+    @property
+    def _context(self) -> Context:
+        shared = self._shared
+        if shared is None:
+            self._native  # raises: only a closed object has none
+            raise AssertionError("an open object has a runtime")
+        return shared
+
+    def close(self) -> None:
+        super().close()
+        self._shared = None

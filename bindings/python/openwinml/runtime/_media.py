@@ -11,7 +11,7 @@ from .._native.interfaces import struct
 from .._native.memory import dimensions_of
 from .._native.reference import Reference
 from .._native.wrapper import NativeObject, reference_of
-from ._context import Context
+from ._context import ContextObject
 from ._enums import TensorDataType
 from ._records import TensorDesc
 from ._tensor import Tensor
@@ -33,15 +33,7 @@ class SequenceSegmentLayout(NativeObject):
         return int(self._native.get("GetSequenceCellCount", ctypes.c_uint32))
 
 
-class MediaEncoder(NativeObject):
-    _context: Context
-
-    @classmethod
-    def _of(cls, reference: Reference, context: Context) -> MediaEncoder:
-        made = cls._adopt(reference)
-        made._context = context
-        return made
-
+class MediaEncoder(ContextObject):
     @property
     def media_tensor_desc(self) -> TensorDesc:
         """What encode() takes; an extent of 0 or 2**64 - 1 takes any."""
@@ -58,6 +50,7 @@ class MediaEncoder(NativeObject):
 
     def encode(self, media: Tensor, embeddings: Optional[Tensor] = None) -> Tuple[Tensor, SequenceSegmentLayout]:
         """Encodes one medium; the rows are written into `embeddings` where that tensor fits."""
+        context = self._context
         source = reference_of(media, Tensor, "media")
         given = None if embeddings is None else reference_of(embeddings, Tensor, "embeddings")
         layout = ctypes.c_void_p()
@@ -72,4 +65,4 @@ class MediaEncoder(NativeObject):
                 Reference(rows.value, "IWinMLTensor")
             raise
         segment = SequenceSegmentLayout._adopt(Reference(layout.value or 0, "IWinMLSequenceSegmentLayout"))
-        return Tensor._of(Reference(rows.value or 0, "IWinMLTensor"), self._context), segment
+        return Tensor._of(Reference(rows.value or 0, "IWinMLTensor"), context), segment

@@ -8,21 +8,12 @@ import ctypes
 from typing import Any, Mapping, Optional
 
 from .. import _arguments as check
-from .._native.reference import Reference
 from .._native.wrapper import NativeObject, reference_of
-from ._context import Context
+from ._context import ContextObject
 from ._tensor import Tensor
 
 
-class OrtNamedBindings(NativeObject):
-    _context: Context
-
-    @classmethod
-    def _of(cls, reference: Reference, context: Context) -> OrtNamedBindings:
-        made = cls._adopt(reference)
-        made._context = context
-        return made
-
+class OrtNamedBindings(ContextObject):
     def bind_input(self, name: str, tensor: Tensor) -> None:
         self._native.call("BindInputByName", check.text(name, "name"), reference_of(tensor, Tensor, "tensor"))
 

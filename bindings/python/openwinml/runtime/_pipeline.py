@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Optional
 from .. import _arguments as check
 from .._native.reference import Reference
 from .._native.wrapper import NativeObject, reference_of
-from ._context import Context
+from ._context import ContextObject
 from ._model import Model
 from ._processor import ProcessorLike, native_processor
 from ._stage import Stage
@@ -33,16 +33,8 @@ class Pipeline(NativeObject):
         self._native.call_back("ResetExecutionState")
 
 
-class PipelineBuilder(NativeObject):
+class PipelineBuilder(ContextObject):
     """Collects stages and edges; build() once."""
-
-    _context: Context
-
-    @classmethod
-    def _of(cls, reference: Reference, context: Context) -> PipelineBuilder:
-        made = cls._adopt(reference)
-        made._context = context
-        return made
 
     def add_model_stage(self, model: Model, target: Optional[ExecutionTarget] = None, name: str = "") -> Stage:
         """A stage that runs `model`; without a target the library places it."""

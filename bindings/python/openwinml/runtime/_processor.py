@@ -13,7 +13,7 @@ from .._native.errors import E_INVALIDARG, E_POINTER, E_UNEXPECTED, WinMLError, 
 from .._native.interfaces import POINTER_SIZE, struct
 from .._native.reference import Reference
 from .._native.wrapper import reference_of
-from ._context import Context
+from ._context import Context, ContextObject
 from ._enums import TensorDataType
 from ._model import Described
 from ._records import TensorDesc
@@ -35,24 +35,16 @@ class ProcessorLike(Protocol):
     def execute(self, inputs: Sequence[Tensor]) -> Sequence[Tensor]: ...
 
 
-class Processor(Described):
+class Processor(Described, ContextObject):
     """A stage's computation with a fixed schema.
 
     Runtime makes the native ones. An application writes its own by subclassing this and defining inputs(), outputs() and
     execute(); such an object has no native side until it is added to a pipeline.
     """
 
-    _context: Context
-
     def __init__(self) -> None:
         if type(self) is Processor:
             raise TypeError("subclass Processor and define inputs(), outputs() and execute(), or ask Runtime for one")
-
-    @classmethod
-    def _of(cls, reference: Reference, context: Context) -> Processor:
-        made = cls._adopt(reference)
-        made._context = context
-        return made
 
     @property
     def input_count(self) -> int:
@@ -104,9 +96,13 @@ class Processor(Described):
     def __enter__(self) -> Processor:
         return super().__enter__() if self._is_native else self
 
+    def close(self) -> None:
+        if self._is_native:
+            super().close()
+
     @property
     def _is_native(self) -> bool:
-        return "_context" in self.__dict__  # kept by close(), so that a closed processor says that it is closed
+        return "_interfaces" in self.__dict__  # kept by close(), so that a closed processor says that it is closed
 
     def _must_be_native(self, method: str) -> None:
         if not self._is_native:

@@ -14,9 +14,9 @@ from .._native.buffers import ExportedBuffer
 from .._native.errors import NotSupportedError
 from .._native.interfaces import interface
 from .._native.reference import create_by_export
-from .._native.wrapper import NativeObject, reference_of
+from .._native.wrapper import reference_of
 from . import _audio, _image, _tensor, _tokens
-from ._context import Context
+from ._context import Context, ContextObject
 from ._enums import ExecutionTargetKind, ExecutionTargetPreference, ImageFormat, TensorAccessMode, TensorDataType
 from ._model import Model
 from ._pipeline import PipelineBuilder
@@ -30,18 +30,16 @@ from ._tokenizer import Tokenizer
 _INT32_MAX = (1 << 31) - 1
 
 
-class Runtime(NativeObject):
+class Runtime(ContextObject):
     """Loads models and makes what runs them. What came from it stays valid after it is closed.
 
     Wherever a target is optional, leaving it out means the CPU.
     """
 
-    _context: Context
-
     def __init__(self) -> None:
         create = library.function(library.runtime(), "WinMLCreateRuntime", 2)
         self._hold(create_by_export(create, "WinMLCreateRuntime", "IWinMLRuntime", interface("IWinMLRuntime").iid))
-        self._context = Context(self._native)
+        self._shared = Context(self._native)
 
     # Models.
 
@@ -174,16 +172,10 @@ class Runtime(NativeObject):
         )
 
     def _processor(self, target: Any, method: str, *arguments: Any) -> Processor:
-        self._native
         factory = self._context.factory(target, "IWinMLTensorProcessorFactory")
         return Processor._of(factory.create(method, "IWinMLProcessor", *arguments), self._context)
 
     # Tensors.
-
-    @property
-    def _open_context(self) -> Context:
-        self._native
-        return self._context
 
     def create_tensor(
         self,
@@ -194,11 +186,11 @@ class Runtime(NativeObject):
         target: Optional[ExecutionTarget] = None,
     ) -> Tensor:
         """A tensor with a copy of `data`, or of zeros."""
-        return _tensor.create(self._open_context, data_type, shape, data, target)
+        return _tensor.create(self._context, data_type, shape, data, target)
 
     def tensor_from_numpy(self, array: object, *, target: Optional[ExecutionTarget] = None) -> Tensor:
         """A tensor with a copy of a numpy array."""
-        return _tensor.from_numpy(self._open_context, array, target)
+        return _tensor.from_numpy(self._context, array, target)
 
     def tensor_from_buffer(
         self,
@@ -213,7 +205,7 @@ class Runtime(NativeObject):
 
         A borrowed buffer stays exported until the tensor is closed and no stage holds it any more.
         """
-        return _tensor.from_buffer(self._open_context, buffer, data_type, shape, access, target)
+        return _tensor.from_buffer(self._context, buffer, data_type, shape, access, target)
 
     def tensor_from_d3d12_buffer(
         self,
@@ -226,7 +218,7 @@ class Runtime(NativeObject):
         target: ExecutionTarget,
     ) -> Tensor:
         return _tensor.from_d3d12_buffer(
-            self._open_context, resource, data_type, shape, offset_in_bytes, size_in_bytes, target
+            self._context, resource, data_type, shape, offset_in_bytes, size_in_bytes, target
         )
 
     def tensor_region(
@@ -238,7 +230,7 @@ class Runtime(NativeObject):
         target: Optional[ExecutionTarget] = None,
     ) -> Tensor:
         """A new tensor with a box of another one's elements."""
-        return _tensor.region(self._open_context, source, starts, extents, target)
+        return _tensor.region(self._context, source, starts, extents, target)
 
     def tensor_from_image(
         self,
@@ -253,7 +245,7 @@ class Runtime(NativeObject):
     ) -> Tensor:
         """A tensor of a Pillow image, an array of uint8, or raw pixels with their width and height."""
         picture = _image.picture_of(image, width, height, row_pitch, image_format)
-        return _image.create(self._open_context, picture, options, target)
+        return _image.create(self._context, picture, options, target)
 
     def write_tensor_from_image(
         self,
@@ -269,7 +261,7 @@ class Runtime(NativeObject):
     ) -> None:
         """Like tensor_from_image, into a tensor that is already there."""
         picture = _image.picture_of(image, width, height, row_pitch, image_format)
-        _image.write(self._open_context, destination, picture, options, target)
+        _image.write(self._context, destination, picture, options, target)
 
     def image_bytes_from_tensor(
         self,
@@ -281,7 +273,7 @@ class Runtime(NativeObject):
         target: Optional[ExecutionTarget] = None,
     ) -> bytes:
         """The picture in a tensor, rows tightly packed; `options` say how to read the tensor."""
-        return _image.read(self._open_context, tensor, size, image_format, options, target)
+        return _image.read(self._context, tensor, size, image_format, options, target)
 
     def tensor_from_audio(
         self,
@@ -294,7 +286,7 @@ class Runtime(NativeObject):
         target: Optional[ExecutionTarget] = None,
     ) -> Tensor:
         """A tensor of interleaved samples: "float32" (the default) or "int16" bytes, or an array [frames, channels]."""
-        return _audio.create(self._open_context, samples, sample_rate, channels, sample_format, options, target)
+        return _audio.create(self._context, samples, sample_rate, channels, sample_format, options, target)
 
     def audio_bytes_from_tensor(
         self,
@@ -306,7 +298,7 @@ class Runtime(NativeObject):
         target: Optional[ExecutionTarget] = None,
     ) -> bytes:
         """The sound in a tensor as interleaved samples."""
-        return _audio.read(self._open_context, tensor, sample_rate, channels, sample_format, target)
+        return _audio.read(self._context, tensor, sample_rate, channels, sample_format, target)
 
     def tensor_from_tokens(
         self,
@@ -316,7 +308,7 @@ class Runtime(NativeObject):
         target: Optional[ExecutionTarget] = None,
     ) -> Tensor:
         """A tensor [1, count] of token ids."""
-        return _tokens.create(self._open_context, token_ids, options, target)
+        return _tokens.create(self._context, token_ids, options, target)
 
     def tensor_from_text(
         self,
@@ -329,16 +321,16 @@ class Runtime(NativeObject):
     ) -> Tensor:
         """A tensor [1, count] of the tokens of a text."""
         chosen = check.instance(tokenizer, Tokenizer, "tokenizer")
-        return _tokens.create(self._open_context, chosen.encode(text, add_special_tokens), options, target)
+        return _tokens.create(self._context, chosen.encode(text, add_special_tokens), options, target)
 
     def token_ids_from_tensor(self, tensor: Tensor, *, target: Optional[ExecutionTarget] = None) -> List[int]:
         """The ids along the last axis of an INT32 or INT64 tensor."""
-        return _tokens.read(self._open_context, tensor, target)
+        return _tokens.read(self._context, tensor, target)
 
     def tensor_from_mf_sample(
         self, sample: object, *, options: ImageTensorOptions, metadata: VideoFrameMetadata, target: ExecutionTarget
     ) -> Tensor:
-        return _image.from_sample(self._open_context, sample, options, metadata, target)
+        return _image.from_sample(self._context, sample, options, metadata, target)
 
     def write_tensor_from_mf_sample(
         self,
@@ -349,7 +341,7 @@ class Runtime(NativeObject):
         metadata: VideoFrameMetadata,
         target: ExecutionTarget,
     ) -> None:
-        _image.write_sample(self._open_context, destination, sample, options, metadata, target)
+        _image.write_sample(self._context, destination, sample, options, metadata, target)
 
     def mf_sample_from_tensor(
         self,
@@ -360,4 +352,4 @@ class Runtime(NativeObject):
         media_type: Optional[object] = None,
         target: ExecutionTarget,
     ) -> object:
-        return _image.to_sample(self._open_context, tensor, options, metadata, media_type, target)
+        return _image.to_sample(self._context, tensor, options, metadata, media_type, target)

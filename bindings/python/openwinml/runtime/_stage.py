@@ -7,10 +7,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Optional
 
 from .. import _arguments as check
-from .._native.reference import Reference
 from .._native.wrapper import reference_of
 from ._compiler import SymbolicDimensionOverrides
-from ._context import Context
+from ._context import ContextObject
 from ._media import MediaEncoder, SequenceSegmentLayout
 from ._model import StageSchema
 from ._ort import OrtNamedBindings, OrtStageDiagnostics, OrtStageOptions
@@ -22,16 +21,8 @@ if TYPE_CHECKING:
     from ._pipeline import Pipeline
 
 
-class Stage(SequenceStage):
+class Stage(SequenceStage, ContextObject):
     """A step of a pipeline. Inputs and outputs are numbered from 0."""
-
-    _context: Context
-
-    @classmethod
-    def _of(cls, reference: Reference, context: Context) -> Stage:
-        made = cls._adopt(reference)
-        made._context = context
-        return made
 
     def schema(self) -> StageSchema:
         """Inputs and outputs; the descriptors are known after the build."""

@@ -7,9 +7,7 @@ from __future__ import annotations
 import ctypes
 from typing import TYPE_CHECKING, Any, Optional
 
-from .._native.reference import Reference
-from .._native.wrapper import NativeObject
-from ._context import Context
+from ._context import ContextObject
 from ._enums import CompiledModelForm, ExecutionTargetKind
 
 if TYPE_CHECKING:
@@ -17,15 +15,7 @@ if TYPE_CHECKING:
     from ._model import Model
 
 
-class ExecutionTarget(NativeObject):
-    _context: Context
-
-    @classmethod
-    def _of(cls, reference: Reference, context: Context) -> ExecutionTarget:
-        made = cls._adopt(reference)
-        made._context = context
-        return made
-
+class ExecutionTarget(ContextObject):
     @property
     def kind(self) -> ExecutionTargetKind:
         return ExecutionTargetKind(self._native.get("GetKind", ctypes.c_int32))

@@ -16,7 +16,7 @@ from .._native.memory import dimensions_of
 from .._native.reference import Reference
 from .._native.wrapper import NativeInterface, NativeObject, reference_of
 from . import _elements as elements
-from ._context import Context
+from ._context import Context, ContextObject
 from ._enums import ImageFormat, TensorAccessMode, TensorDataType
 from ._records import D3D12BufferBinding, ImageTensorOptions, TensorDesc
 
@@ -28,16 +28,8 @@ _WRITE = 2
 _ALLOW_STAGING = 1
 
 
-class Tensor(NativeObject):
+class Tensor(ContextObject):
     """A typed array, on the CPU or on a device."""
-
-    _context: Context
-
-    @classmethod
-    def _of(cls, reference: Reference, context: Context) -> Tensor:
-        made = cls._adopt(reference)
-        made._context = context
-        return made
 
     def desc(self) -> TensorDesc:
         """Data type and shape."""
