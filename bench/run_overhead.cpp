@@ -1,0 +1,147 @@
+// Time of a session's Run over a raw ONNX Runtime run with bound inputs and outputs, on a model of one node and on one of about a
+// millisecond. Both sides run in turn, so that clock changes and neighbours hit them alike.
+//
+//   run_overhead [seconds for each model, default 3]
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backend/ort/ort_backend.h"
+#include "backend/ort/ort_handles.h"
+#include "backend/ort/ort_tensor.h"
+#include "base/error.h"
+#include "support/onnx_writer.h"
+
+namespace owml::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Runs between two looks at the clock; medians are taken over batches.
+constexpr int kBatch = 20;
+
+// On floats [rows, width]: y = x + w, or `layers` times x * matrix of [width, width].
+std::string Model(int64_t rows, int64_t width, int layers) {
+  test::OnnxWriter model;
+  model.Input("x", test::kOnnxFloat, {rows, width}).Output("y", test::kOnnxFloat, {rows, width});
+  if (layers == 0) {
+    model.Node(test::OnnxNode("Add", {"x", "w"}, {"y"}));
+    model.Initializer(test::OnnxTensor("w", test::kOnnxFloat, {width}, std::string(static_cast<size_t>(width) * 4, '\0')));
+    return model.Bytes();
+  }
+  model.Initializer(test::OnnxTensor("w", test::kOnnxFloat, {width, width}, std::string(static_cast<size_t>(width * width) * 4, '\0')));
+  std::string last = "x";
+  for (int layer = 1; layer <= layers; ++layer) {
+    const std::string next = layer == layers ? "y" : "h" + std::to_string(layer);
+    model.Node(test::OnnxNode("MatMul", {last, "w"}, {next}));
+    last = next;
+  }
+  return model.Bytes();
+}
+
+class Raw {
+ public:
+  Raw(const std::string& bytes, uint32_t threads, const TensorView& x, const TensorView& y) {
+    auto options = Adopt<OrtSessionOptionsPtr>(Ort().CreateSessionOptions, "options");
+    Check(Ort().SetIntraOpNumThreads(options.get(), static_cast<int>(threads)), "threads");
+    session_ = Adopt<OrtSessionPtr>(
+        [&](OrtSession** out) {
+          return Ort().CreateSessionFromArray(LoadedOrtLibrary().environment, bytes.data(), bytes.size(), options.get(), out);
+        },
+        "session");
+    x_.Point(x);
+    y_.Point(y);
+    Check(Ort().CreateIoBinding(session_.get(), &binding_), "binding");
+    Check(Ort().BindInput(binding_, "x", x_.get()), "input");
+    Check(Ort().BindOutput(binding_, "y", y_.get()), "output");
+  }
+  ~Raw() { Ort().ReleaseIoBinding(binding_); }
+  Raw(const Raw&) = delete;
+  Raw& operator=(const Raw&) = delete;
+
+  void RunBinding() { Check(Ort().RunWithBinding(session_.get(), nullptr, binding_), "run"); }
+  void RunValues() {
+    const char* input = "x";
+    const char* output = "y";
+    const OrtValue* in = x_.get();
+    OrtValue* out = y_.get();
+    Check(Ort().Run(session_.get(), nullptr, &input, &in, 1, &output, 1, &out), "run");
+  }
+
+ private:
+  OrtSessionPtr session_;
+  OrtValueSlot x_;
+  OrtValueSlot y_;
+  OrtIoBinding* binding_ = nullptr;
+};
+
+template <typename Call>
+double MicrosecondsEach(Call&& call) {
+  const auto start = Clock::now();
+  for (int i = 0; i < kBatch; ++i) call();
+  return std::chrono::duration<double, std::micro>(Clock::now() - start).count() / kBatch;
+}
+
+double Median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+void Measure(const char* title, int64_t rows, int64_t width, int layers, double seconds) {
+  const std::string bytes = Model(rows, width, layers);
+  std::vector<float> x(static_cast<size_t>(rows * width), 1);
+  std::vector<float> y(static_cast<size_t>(rows * width));
+  const auto view = [rows, width](std::vector<float>& values) {
+    return TensorView{DType::kFloat32, {static_cast<uint64_t>(rows), static_cast<uint64_t>(width)}, reinterpret_cast<std::byte*>(values.data()),
+                      values.size() * sizeof(float)};
+  };
+  ModelSource source;
+  source.bytes = std::as_bytes(std::span(bytes));
+  SessionOptions options;
+  options.intra_op_threads = 1;
+  const auto session = MakeOrtBackend()->Load(source, ModelFormat::kOnnx)->CreateSession(options);
+  Raw raw(bytes, 1, view(x), view(y));
+
+  const std::vector<InputValue> inputs = {{true, view(x)}};
+  std::vector<OutputValue> bound = {{true, view(y), {}}};
+  std::vector<OutputValue> left = {{true, std::nullopt, {}}};
+  std::vector<double> by_binding, by_values, ours_bound, ours_left;
+  const auto end = Clock::now() + std::chrono::duration<double>(seconds);
+  while (by_binding.size() < 10 || Clock::now() < end) {
+    by_binding.push_back(MicrosecondsEach([&] { raw.RunBinding(); }));
+    ours_bound.push_back(MicrosecondsEach([&] { session->Run(inputs, bound); }));
+    by_values.push_back(MicrosecondsEach([&] { raw.RunValues(); }));
+    ours_left.push_back(MicrosecondsEach([&] { session->Run(inputs, left); }));
+  }
+  const double base = Median(by_binding);
+  const auto line = [base](const char* name, const std::vector<double>& values) {
+    const double median = Median(values);
+    std::printf("  %-34s %10.2f us  %+8.2f us  %+7.2f %%\n", name, median, median - base, (median / base - 1) * 100);
+  };
+  std::printf("%s: median of %zu batches of %d runs\n", title, by_binding.size(), kBatch);
+  line("raw, RunWithBinding", by_binding);
+  line("raw, Run with bound values", by_values);
+  line("session, outputs bound", ours_bound);
+  line("session, outputs left to it", ours_left);
+}
+
+}  // namespace
+}  // namespace owml::bench
+
+int main(int argc, char** argv) {
+  const double seconds = argc > 1 ? std::atof(argv[1]) : 3;
+  try {
+    owml::LoadedOrtLibrary();
+    owml::bench::Measure("one node", 1, 16, 0, seconds);
+    owml::bench::Measure("about a millisecond", 32, 256, 12, seconds);
+  } catch (const owml::Error& error) {
+    std::fprintf(stderr, "run_overhead: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}
