@@ -1,0 +1,22 @@
+// Turns a rendered conversation into token ids so that only what the template itself wrote can become a control token.
+// Called by the conversation formatter.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "conversation/vocabulary.h"
+
+namespace owml {
+
+// A run of rendered text, from the template or from the caller's strings.
+struct PromptPart {
+  std::string text;
+  bool from_template = true;
+};
+
+// Text between control tokens is encoded as a whole, so that borders between parts leave no trace in it.
+std::vector<uint32_t> EncodePrompt(const Vocabulary& vocabulary, const std::vector<PromptPart>& parts);
+
+}  // namespace owml
