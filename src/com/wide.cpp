@@ -4,7 +4,7 @@
 
 #include <objbase.h>
 
-#include <cstring>
+#include <algorithm>
 #include <new>
 #include <openwinml/strings.hpp>
 
@@ -17,7 +17,7 @@ std::wstring ToWide(std::string_view text) { return openwinml::ToWide(text); }
 LPWSTR CoTaskWide(std::wstring_view text) {
   LPWSTR copy = static_cast<LPWSTR>(CoTaskMemAlloc((text.size() + 1) * sizeof(WCHAR)));
   if (!copy) throw std::bad_alloc();
-  std::memcpy(copy, text.data(), text.size() * sizeof(WCHAR));
+  std::copy(text.begin(), text.end(), copy);  // an empty view may have no address, which memcpy does not take
   copy[text.size()] = 0;
   return copy;
 }
