@@ -84,7 +84,8 @@ function(owml_add_shared_library target name)
                         BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "$ORIGIN")
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(${target} PUBLIC ${arg_LINKS} PRIVATE owml_compile_options ${arg_PRIVATE_LINKS})
-  target_link_options(${target} PRIVATE -Wl,--no-undefined -Wl,--exclude-libs,ALL)
+  # The sisters of the runtime import its process-wide state from static libraries that come later on the line.
+  target_link_options(${target} PRIVATE -Wl,--no-undefined -Wl,--no-as-needed -Wl,--exclude-libs,ALL)
 endfunction()
 
 function(owml_add_test name)

@@ -1,19 +1,14 @@
 // The backend that runs GGUF models through llama.cpp.
-// Registered in src/exports/.
+// Registered in src/exports/; nothing else outside this folder includes it.
 #pragma once
+
+#include <memory>
 
 #include "backend/backend.h"
 
 namespace owml {
 
-class LlamaBackend final : public Backend {
- public:
-  std::string_view name() const override { return "llama"; }
-  bool Handles(ModelFormat format) const override { return format == ModelFormat::kGguf; }
-  std::shared_ptr<const BackendModel> Load(const ModelSource& source, ModelFormat format) const override;
-
-  // GPUs of the accepted families; empty also when llama.cpp cannot be started.
-  std::vector<Device> Devices() const override;
-};
+// Starts llama.cpp at the first Load or Devices. A build without it gives a backend whose Load answers ERROR_NOT_SUPPORTED.
+std::shared_ptr<const Backend> MakeLlamaBackend();
 
 }  // namespace owml

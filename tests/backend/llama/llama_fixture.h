@@ -24,7 +24,7 @@ inline ModelSource FileSource(const std::filesystem::path& path) {
 }
 
 inline std::shared_ptr<const BackendModel> LoadGguf(const std::filesystem::path& path) {
-  return LlamaBackend().Load(FileSource(path), ModelFormat::kGguf);
+  return MakeLlamaBackend()->Load(FileSource(path), ModelFormat::kGguf);
 }
 
 inline TensorView TokenView(std::vector<int32_t>& tokens) {

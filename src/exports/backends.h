@@ -1,0 +1,14 @@
+// The backends of this build, in order of preference.
+// Listed in backends.cpp; a backend that is not built is a stub of its own folder.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "backend/backend.h"
+
+namespace owml {
+
+std::vector<std::shared_ptr<const Backend>> BuiltBackends();
+
+}  // namespace owml
