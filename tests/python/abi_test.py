@@ -25,7 +25,11 @@ NAMES = {
 def enums():
     for module in (_enums, _conversation_values):
         for name, value in vars(module).items():
-            if isinstance(value, type) and issubclass(value, (enum.IntEnum, enum.IntFlag)) and value.__module__ == module.__name__:
+            if (
+                isinstance(value, type)
+                and issubclass(value, (enum.IntEnum, enum.IntFlag))
+                and value.__module__ == module.__name__
+            ):
                 yield pytest.param(value, id=name)
 
 

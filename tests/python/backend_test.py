@@ -46,7 +46,12 @@ def test_needs_of_a_library_are_read(compiler, tmp_path):
     assert "GLIBC_2.29" in found.needed_versions or found.machine != "x86_64"
 
 
-DAMAGED = {"empty": b"", "cut": b"\x7fELF", "text": b"not a library at all" * 9, "wild": b"\x7fELF\x02\x01" + b"\xff" * 80}
+DAMAGED = {
+    "empty": b"",
+    "cut": b"\x7fELF",
+    "text": b"not a library at all" * 9,
+    "wild": b"\x7fELF\x02\x01" + b"\xff" * 80,
+}
 
 
 @pytest.mark.parametrize("content", DAMAGED.values(), ids=DAMAGED)
@@ -86,9 +91,12 @@ def installed(compiler, prefix):
 def test_each_library_is_packed_once_under_the_name_the_loader_asks_for(compiler, tmp_path):
     found = backend.native_files(installed(compiler, tmp_path))
     assert sorted(found) == [
-        "bin/owml", "lib/libwinml_runtime.so.0", "lib/libwinml_tasks.so.0", "lib/libwinml_tokenizer.so.0",
+        "bin/owml",
+        "lib/libwinml_runtime.so.0",
+        "lib/libwinml_tasks.so.0",
+        "lib/libwinml_tokenizer.so.0",
         "lib/modules/libmodule.so",
-    ]  # fmt: skip
+    ]
 
 
 def test_incomplete_tree_is_refused(compiler, tmp_path):
@@ -110,7 +118,9 @@ def test_wheel_is_the_same_on_every_build_and_its_digests_are_right(tmp_path):
     program = tmp_path / "owml"
     program.write_bytes(b"\x7fELF")
     files = {"p/a.py": source, "p/bin/owml": program}
-    names = [wheel_file.write(tmp_path / one, "p", "1.0", "py3-none-any", files, {"METADATA": "Name: p\n"}) for one in "xy"]
+    names = [
+        wheel_file.write(tmp_path / one, "p", "1.0", "py3-none-any", files, {"METADATA": "Name: p\n"}) for one in "xy"
+    ]
     assert names == ["p-1.0-py3-none-any.whl"] * 2
     first, second = ((tmp_path / one / names[0]).read_bytes() for one in "xy")
     assert first == second and not list(tmp_path.rglob("*.part"))

@@ -10,9 +10,16 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 NEEDS_NO_LIBRARY = {
-    "abi_test", "backend_test", "buffers_test", "conversation_request_test", "elements_test", "media_test", "package_test",
-    "records_test", "wheel_test",
-}  # fmt: skip
+    "abi_test",
+    "backend_test",
+    "buffers_test",
+    "conversation_request_test",
+    "elements_test",
+    "media_test",
+    "package_test",
+    "records_test",
+    "wheel_test",
+}
 
 
 def library_is_there():

@@ -19,7 +19,10 @@ def there_and_back(array):
     return kind, elements.array_of_bytes(kind, array.shape, raw.copy())
 
 
-@pytest.mark.parametrize("name", ["float32", "float16", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "bool"])
+@pytest.mark.parametrize(
+    "name",
+    ["float32", "float16", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "bool"],
+)
 def test_array_keeps_type_shape_and_values(name):
     array = (np.arange(24).reshape(2, 3, 4) % 2).astype(name)
     kind, back = there_and_back(array)
@@ -52,7 +55,11 @@ def test_four_bit_elements_are_packed_low_half_first(name, values):
     kind, back = there_and_back(array)
     assert kind == T[name.upper()] and list(back.astype(int)) == values
     raw = elements.bytes_of_array(kind, array)
-    assert list(raw) == [(values[0] & 15) | (values[1] & 15) << 4, (values[2] & 15) | (values[3] & 15) << 4, values[4] & 15]
+    assert list(raw) == [
+        (values[0] & 15) | (values[1] & 15) << 4,
+        (values[2] & 15) | (values[3] & 15) << 4,
+        values[4] & 15,
+    ]
 
 
 def test_without_ml_dtypes_the_values_are_the_same(monkeypatch):
@@ -73,25 +80,35 @@ def test_types_that_no_tensor_has_are_refused():
 @pytest.mark.parametrize(
     "kind, value, expected",
     [
-        (T.FLOAT32, 2.5, struct.pack("=f", 2.5)), (T.FLOAT32, 2, struct.pack("=f", 2)), (T.FLOAT16, -1, struct.pack("=e", -1)),
-        (T.INT8, -128, b"\x80"), (T.UINT64, (1 << 64) - 1, b"\xff" * 8), (T.BOOL, True, b"\1"), (T.BOOL, np.bool_(False), b"\0"),
-        (T.INT32, np.int64(7), struct.pack("=i", 7)), (T.BFLOAT16, 1.5, struct.pack("=H", 0x3FC0)),
-        (T.BFLOAT16, 1.00390625, struct.pack("=H", 0x3F80)), (T.FLOAT32, float("inf"), struct.pack("=f", float("inf"))),
+        (T.FLOAT32, 2.5, struct.pack("=f", 2.5)),
+        (T.FLOAT32, 2, struct.pack("=f", 2)),
+        (T.FLOAT16, -1, struct.pack("=e", -1)),
+        (T.INT8, -128, b"\x80"),
+        (T.UINT64, (1 << 64) - 1, b"\xff" * 8),
+        (T.BOOL, True, b"\1"),
+        (T.BOOL, np.bool_(False), b"\0"),
+        (T.INT32, np.int64(7), struct.pack("=i", 7)),
+        (T.BFLOAT16, 1.5, struct.pack("=H", 0x3FC0)),
+        (T.BFLOAT16, 1.00390625, struct.pack("=H", 0x3F80)),
+        (T.FLOAT32, float("inf"), struct.pack("=f", float("inf"))),
     ],
-)  # fmt: skip
+)
 def test_one_value_as_bytes(kind, value, expected):
     assert elements.bytes_of_value(kind, value) == expected
 
 
 @pytest.mark.parametrize(
-    "kind, value", [(T.INT8, 128), (T.UINT8, -1), (T.FLOAT16, 1e6), (T.FLOAT32, 1e39), (T.BFLOAT16, 3.4e38), (T.INT4, 8)]
+    "kind, value",
+    [(T.INT8, 128), (T.UINT8, -1), (T.FLOAT16, 1e6), (T.FLOAT32, 1e39), (T.BFLOAT16, 3.4e38), (T.INT4, 8)],
 )
 def test_value_that_does_not_fit_is_refused(kind, value):
     with pytest.raises(ValueError, match=kind.name):
         elements.bytes_of_value(kind, value)
 
 
-@pytest.mark.parametrize("kind, value", [(T.INT32, 1.5), (T.FLOAT32, "1"), (T.BOOL, 1), (T.FLOAT32, None), (T.INT8, b"a")])
+@pytest.mark.parametrize(
+    "kind, value", [(T.INT32, 1.5), (T.FLOAT32, "1"), (T.BOOL, 1), (T.FLOAT32, None), (T.INT8, b"a")]
+)
 def test_value_of_the_wrong_kind_is_refused(kind, value):
     with pytest.raises(TypeError):
         elements.bytes_of_value(kind, value)

@@ -42,7 +42,10 @@ class ImageFactory(ComObject):
             found = struct("WINML_TENSOR_QUANTIZATION").from_address(self.desc.quantization)
             floats = ctypes.c_float * 1
             self.quantization = (
-                found.mode, list(floats.from_address(found.scales)), list(floats.from_address(found.zeroPoints)))  # fmt: skip
+                found.mode,
+                list(floats.from_address(found.scales)),
+                list(floats.from_address(found.zeroPoints)),
+            )
 
     CreateTensorFromMFSampleNV12 = WriteTensorFromMFSampleNV12 = CreateMFSampleFromTensorNV12 = lambda *_: 0x80070032
 
@@ -75,10 +78,15 @@ def test_raw_pixels_keep_the_size_of_the_picture_by_default(images):
 
 def test_options_reach_the_factory(images):
     options = r.ImageTensorOptions(
-        r.TensorDataType.INT8, r.TensorLayout.NHWC, r.TensorChannelOrder.BGRA, (8, 4), r.ImageResizeMode.LETTERBOX, (1, 2, 3, 4),
+        r.TensorDataType.INT8,
+        r.TensorLayout.NHWC,
+        r.TensorChannelOrder.BGRA,
+        (8, 4),
+        r.ImageResizeMode.LETTERBOX,
+        (1, 2, 3, 4),
         r.TensorNormalization((1, 2, 3, 4), (5, 6, 7, 8)),
         r.TensorQuantization(r.TensorQuantizationMode.ZERO_POINT_AFFINE, 0.5, -3),
-    )  # fmt: skip
+    )
     factory, _ = create(images, bytes(16), options, width=2, height=2)
     desc = factory.desc
     assert (desc.dataType, desc.layout, desc.channelOrder, desc.channels, desc.width, desc.height) == (4, 2, 5, 4, 8, 4)
@@ -129,7 +137,9 @@ def test_tensor_becomes_pixels(images):
     assert factory.picture == (5, 4, 0, r.ImageFormat.RGBA8) and (factory.desc.width, factory.desc.height) == (5, 4)
     options = r.ImageTensorOptions(layout=r.TensorLayout.NHWC, channel_order=r.TensorChannelOrder.GRAY)
     tensor = Tensor._of(FakeTensor(r.TensorDataType.FLOAT32, (1, 4, 5, 1)).take_reference(), context)
-    assert len(tensor.to_image_bytes(size=(5, 4), image_format=r.ImageFormat.GRAY8, options=options, target=target)) == 20
+    assert (
+        len(tensor.to_image_bytes(size=(5, 4), image_format=r.ImageFormat.GRAY8, options=options, target=target)) == 20
+    )
     assert (factory.desc.width, factory.desc.height, factory.desc.channels) == (5, 4, 1)
     flat = Tensor._of(FakeTensor(r.TensorDataType.FLOAT32, (12,)).take_reference(), context)
     with pytest.raises(ValueError, match="holds no picture"):
@@ -150,7 +160,9 @@ class AudioFactory(ComObject):
     def CreateTensorFromPcm(self, samples, count, wave, wave_size, desc, tensor):
         self.samples = ctypes.string_at(samples, count)
         self.wave = packing.unpack("<HHIIHHH", ctypes.string_at(wave, wave_size))
-        self.desc = struct("WINML_AUDIO_TENSOR_DESC").from_buffer_copy(struct("WINML_AUDIO_TENSOR_DESC").from_address(desc))
+        self.desc = struct("WINML_AUDIO_TENSOR_DESC").from_buffer_copy(
+            struct("WINML_AUDIO_TENSOR_DESC").from_address(desc)
+        )
         give(tensor, FakeTensor(r.TensorDataType.FLOAT32, (1, 4)))
 
     def WriteTensorToPcm(self, tensor, wave, wave_size, samples, count):
@@ -183,18 +195,29 @@ def test_arrays_tell_channels_and_format(sounds):
     _audio.create(context, np.zeros((4, 2), np.int16), 48000, None, None, options, target)
     assert factory.wave == (1, 2, 48000, 192000, 4, 16, 0) and len(factory.samples) == 16
     desc = factory.desc
-    assert (desc.dataType, desc.layout, desc.channels, desc.windowFrames, desc.hopFrames) == (2, r.TensorLayout.NCT, 2, 400, 160)
+    assert (desc.dataType, desc.layout, desc.channels, desc.windowFrames, desc.hopFrames) == (
+        2,
+        r.TensorLayout.NCT,
+        2,
+        400,
+        160,
+    )
 
 
 @pytest.mark.parametrize(
     "arguments, error",
     [
-        ((bytes(16), 0, None, None), ValueError), ((bytes(16), 16000, 0, None), ValueError),
-        ((bytes(16), 16000, 1, "int24"), ValueError), ((bytes(16), 16000, 1, 5), TypeError), (("text", 16000, 1, None), TypeError),
-        ((np.zeros(4), 16000, 1, None), TypeError), ((np.zeros((4, 2), np.int16), 16000, 3, None), ValueError),
-        ((np.zeros((4, 2), np.int16), 16000, None, "float32"), TypeError), ((bytes(16), 1 << 31, 2, None), ValueError),
+        ((bytes(16), 0, None, None), ValueError),
+        ((bytes(16), 16000, 0, None), ValueError),
+        ((bytes(16), 16000, 1, "int24"), ValueError),
+        ((bytes(16), 16000, 1, 5), TypeError),
+        (("text", 16000, 1, None), TypeError),
+        ((np.zeros(4), 16000, 1, None), TypeError),
+        ((np.zeros((4, 2), np.int16), 16000, 3, None), ValueError),
+        ((np.zeros((4, 2), np.int16), 16000, None, "float32"), TypeError),
+        ((bytes(16), 1 << 31, 2, None), ValueError),
     ],
-)  # fmt: skip
+)
 def test_sounds_that_cannot_be_are_refused(sounds, arguments, error):
     with pytest.raises(error):
         _audio.create(sounds[2], *arguments, None, sounds[1])
@@ -231,7 +254,13 @@ def test_tokens_become_one_row():
     assert tensor.desc() == (r.TensorDataType.INT64, (1, 3))
     _tokens.create(context, [4], r.TokenTensorOptions(r.TensorDataType.INT32), target)
     assert factory.desc == (r.TensorDataType.INT32, 1)
-    for wrong, error in (([-1], ValueError), ([1 << 32], ValueError), ([1.5], TypeError), ("12", TypeError), (b"12", TypeError)):
+    for wrong, error in (
+        ([-1], ValueError),
+        ([1 << 32], ValueError),
+        ([1.5], TypeError),
+        ("12", TypeError),
+        (b"12", TypeError),
+    ):
         with pytest.raises(error):
             _tokens.create(context, wrong, None, target)
     del keep

@@ -76,8 +76,9 @@ def test_every_annotation_can_be_checked():
     assert (package / "py.typed").exists()
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--cache-dir", "/dev/null", str(package)],
-        capture_output=True, text=True,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stdout
 
 

@@ -176,7 +176,11 @@ def test_pinned_provider_is_reported(runtime, doubling_model):
     with runtime.create_ort_execution_target("CPUExecutionProvider", ExecutionTargetKind.CPU) as target:
         assert target.kind == ExecutionTargetKind.CPU
         with runtime.load_model(doubling_model) as model, runtime.create_pipeline_builder() as builder:
-            with builder.add_model_stage(model, target) as stage, builder.build(), stage.ort_diagnostics() as diagnostics:
+            with (
+                builder.add_model_stage(model, target) as stage,
+                builder.build(),
+                stage.ort_diagnostics() as diagnostics,
+            ):
                 assert diagnostics.requested_provider == "CPUExecutionProvider" and diagnostics.is_provider_pinned
     with pytest.raises(WinMLError) as caught:
         runtime.create_ort_execution_target("NoSuchProvider", ExecutionTargetKind.GPU)
@@ -226,7 +230,10 @@ def test_sentence_of_one_failure_is_not_inherited_by_the_next(runtime, tmp_path)
     assert library.take_error_message() is None
 
 
-@pytest.mark.parametrize("path, error", [(5, TypeError), (b"model.onnx", TypeError), (None, TypeError), ("", ValueError), ("a\0b", ValueError)])
+@pytest.mark.parametrize(
+    "path, error",
+    [(5, TypeError), (b"model.onnx", TypeError), (None, TypeError), ("", ValueError), ("a\0b", ValueError)],
+)
 def test_paths_that_are_none_are_refused(runtime, path, error):
     with pytest.raises(error) as caught:
         runtime.load_model(path)
@@ -236,13 +243,16 @@ def test_paths_that_are_none_are_refused(runtime, path, error):
 def test_arguments_of_stages_are_checked(doubling):
     runtime, stage, _ = doubling
     for call, error in (
-        (lambda: stage.bind_input(0, np.zeros(4)), TypeError), (lambda: stage.bind_input("x", None), TypeError),
-        (lambda: stage.bind_input(-1, None), ValueError), (lambda: stage.request_output(1 << 32), ValueError),
-        (lambda: stage.bind_output(0, None), TypeError), (lambda: stage.rewind(-1), ValueError),
+        (lambda: stage.bind_input(0, np.zeros(4)), TypeError),
+        (lambda: stage.bind_input("x", None), TypeError),
+        (lambda: stage.bind_input(-1, None), ValueError),
+        (lambda: stage.request_output(1 << 32), ValueError),
+        (lambda: stage.bind_output(0, None), TypeError),
+        (lambda: stage.rewind(-1), ValueError),
         (lambda: stage.set_sequence_capacity_hint(1.0), TypeError),
         (lambda: setattr(stage, "draft_predictor_path", 5), TypeError),
         (lambda: setattr(stage, "model_draft_predictor_enabled", 1), TypeError),
-    ):  # fmt: skip
+    ):
         with pytest.raises(error):
             call()
     with pytest.raises(WinMLError) as caught:
@@ -273,7 +283,11 @@ def test_builder_is_used_up_by_the_build(runtime, doubling_model):
 def test_state_options_are_readable(runtime, doubling_model):
     with runtime.load_model(doubling_model) as model, runtime.create_pipeline_builder() as builder:
         with builder.add_model_stage(model) as stage:
-            assert (stage.sequence_capacity_hint, stage.draft_token_limit_hint, stage.draft_predictor_path) == (0, 0, None)
+            assert (stage.sequence_capacity_hint, stage.draft_token_limit_hint, stage.draft_predictor_path) == (
+                0,
+                0,
+                None,
+            )
             assert not stage.caller_owns_state_tensors and not stage.model_draft_predictor_enabled
             stage.set_sequence_capacity_hint(64)
             stage.draft_token_limit_hint = 4
@@ -281,7 +295,11 @@ def test_state_options_are_readable(runtime, doubling_model):
             stage.draft_predictor_path = "draft.gguf"
             stage.caller_owns_state_tensors = True
             stage.add_state_tensor_pair(0, 0)
-            assert (stage.sequence_capacity_hint, stage.draft_token_limit_hint, stage.draft_predictor_path) == (64, 4, "draft.gguf")
+            assert (stage.sequence_capacity_hint, stage.draft_token_limit_hint, stage.draft_predictor_path) == (
+                64,
+                4,
+                "draft.gguf",
+            )
             assert stage.caller_owns_state_tensors and stage.model_draft_predictor_enabled
             assert stage.state_tensor_pairs == ((0, 0),)
             stage.clear_state_tensor_pairs()
@@ -292,10 +310,17 @@ def test_state_options_are_readable(runtime, doubling_model):
 
 def test_stage_without_sequence_state_says_so(doubling):
     _, stage, _ = doubling
-    for use in (lambda: stage.sequence_position, lambda: stage.sequence_capacity, lambda: stage.rewind(0),
-                lambda: stage.set_sequence_capacity(4), lambda: stage.step_all_positions([1]),
-                lambda: stage.speculative_capabilities, lambda: stage.declared_sequence_capacity,
-                lambda: stage.propose_draft_tokens(1, 2), lambda: stage.embedding_length):  # fmt: skip
+    for use in (
+        lambda: stage.sequence_position,
+        lambda: stage.sequence_capacity,
+        lambda: stage.rewind(0),
+        lambda: stage.set_sequence_capacity(4),
+        lambda: stage.step_all_positions([1]),
+        lambda: stage.speculative_capabilities,
+        lambda: stage.declared_sequence_capacity,
+        lambda: stage.propose_draft_tokens(1, 2),
+        lambda: stage.embedding_length,
+    ):
         with pytest.raises(NotSupportedError):
             use()
 

@@ -7,7 +7,7 @@ import threading
 import weakref
 
 import pytest
-from openwinml.runtime import NotSupportedError, Processor, Runtime, TensorDataType, WinMLError
+from openwinml.runtime import NotSupportedError, Processor, TensorDataType, WinMLError
 
 np = pytest.importorskip("numpy")
 
@@ -85,11 +85,21 @@ def test_python_and_onnx_stages_share_a_pipeline(runtime, tmp_path):
     ends = [("x", TensorProto.FLOAT, [2, 2])], [("y", TensorProto.FLOAT, [2, 2])]
     path = write_model(tmp_path / "m.onnx", [helper.make_node("Add", ["x", "x"], ["y"])], *ends)
     with runtime.load_model(path) as model, runtime.create_pipeline_builder() as builder:
-        last, middle, first = builder.add_model_stage(model), builder.add_processor_stage(Scale(runtime)), builder.add_model_stage(model)
+        last, middle, first = (
+            builder.add_model_stage(model),
+            builder.add_processor_stage(Scale(runtime)),
+            builder.add_model_stage(model),
+        )
         builder.connect(first, 0, middle, 0)
         builder.connect(middle, 0, last, 0)
         last.request_output(0)
-        with builder.build() as pipeline, first, middle, last, runtime.tensor_from_numpy(np.ones((2, 2), np.float32)) as tensor:
+        with (
+            builder.build() as pipeline,
+            first,
+            middle,
+            last,
+            runtime.tensor_from_numpy(np.ones((2, 2), np.float32)) as tensor,
+        ):
             first.bind_input(0, tensor)
             pipeline.run()
             with last.output(0) as output:
@@ -144,11 +154,14 @@ def test_failure_does_not_haunt_later_calls(runtime):
 @pytest.mark.parametrize(
     "result, words",
     [
-        (lambda r: None, "no list"), (lambda r: [], "0 tensors"),
-        (lambda r: [r.create_tensor(F32, (2, 2))] * 2, "2 tensors"), (lambda r: [np.zeros((2, 2))], "must be a Tensor"),
-        (lambda r: [r.create_tensor(F32, (4,))], "outputs.. says FLOAT32"), (lambda r: [r.create_tensor(I32, (2, 2))], "is INT32"),
+        (lambda r: None, "no list"),
+        (lambda r: [], "0 tensors"),
+        (lambda r: [r.create_tensor(F32, (2, 2))] * 2, "2 tensors"),
+        (lambda r: [np.zeros((2, 2))], "must be a Tensor"),
+        (lambda r: [r.create_tensor(F32, (4,))], "outputs.. says FLOAT32"),
+        (lambda r: [r.create_tensor(I32, (2, 2))], "is INT32"),
     ],
-)  # fmt: skip
+)
 def test_result_that_breaks_the_promise_is_named(runtime, result, words):
     with pytest.raises(WinMLError, match=words) as caught:
         run(runtime, Duck(lambda inputs: result(runtime)))
@@ -158,10 +171,14 @@ def test_result_that_breaks_the_promise_is_named(runtime, result, words):
 @pytest.mark.parametrize(
     "inputs, error",
     [
-        (((F32, (2, (1 << 64) - 1)),), ValueError), ((("float32", (2,)),), TypeError), (((F32,),), TypeError), ("ab", TypeError),
-        (None, TypeError), (((F32, 2),), TypeError),
+        (((F32, (2, (1 << 64) - 1)),), ValueError),
+        ((("float32", (2,)),), TypeError),
+        (((F32,),), TypeError),
+        ("ab", TypeError),
+        (None, TypeError),
+        (((F32, 2),), TypeError),
     ],
-)  # fmt: skip
+)
 def test_descriptors_that_cannot_be_are_refused(runtime, inputs, error):
     with runtime.create_pipeline_builder() as builder, pytest.raises(error):
         builder.add_processor_stage(Duck(lambda given: given, inputs=inputs))

@@ -12,7 +12,10 @@ from openwinml import runtime as r
 def test_image_options_default_to_float_planes_of_rgb():
     options = r.ImageTensorOptions()
     assert (options.data_type, options.layout, options.channel_order) == (
-        r.TensorDataType.FLOAT32, r.TensorLayout.NCHW, r.TensorChannelOrder.RGB)  # fmt: skip
+        r.TensorDataType.FLOAT32,
+        r.TensorLayout.NCHW,
+        r.TensorChannelOrder.RGB,
+    )
     assert (options.size, options.resize_mode, options.letterbox_value) == (None, r.ImageResizeMode.STRETCH, (0.0,) * 4)
     assert options.normalization == r.TensorNormalization.identity() and options.quantization is None
 
@@ -24,9 +27,15 @@ def test_audio_and_token_options_have_defaults():
 
 def test_records_take_their_fields_in_the_written_order():
     options = r.ImageTensorOptions(
-        r.TensorDataType.UINT8, r.TensorLayout.NHWC, r.TensorChannelOrder.BGR, (640, 480), r.ImageResizeMode.LETTERBOX,
-        (1, 2, 3, 4), r.TensorNormalization.unit(), r.TensorQuantization(r.TensorQuantizationMode.RAW, None, None),
-    )  # fmt: skip
+        r.TensorDataType.UINT8,
+        r.TensorLayout.NHWC,
+        r.TensorChannelOrder.BGR,
+        (640, 480),
+        r.ImageResizeMode.LETTERBOX,
+        (1, 2, 3, 4),
+        r.TensorNormalization.unit(),
+        r.TensorQuantization(r.TensorQuantizationMode.RAW, None, None),
+    )
     assert options.size == (640, 480) and options.letterbox_value == (1.0, 2.0, 3.0, 4.0)
     message = r.ChatCompletionMessage("user", "Hi", "thought")
     assert (message.role, message.content, message.reasoning_content) == ("user", "Hi", "thought")
@@ -127,11 +136,22 @@ def test_error_event_raises_and_others_do_not():
     kinds = r.ChatCompletionEventType
     r.ConversationOutputEvent(kinds.CONTENT_DELTA, "Hi").raise_for_error()
     with pytest.raises(r.WinMLError, match="the call was not valid JSON") as caught:
-        r.ConversationOutputEvent(kinds.ERROR, error_code=0x8007000D, error_message="the call was not valid JSON").raise_for_error()
+        r.ConversationOutputEvent(
+            kinds.ERROR, error_code=0x8007000D, error_message="the call was not valid JSON"
+        ).raise_for_error()
     assert caught.value.hresult == 0x8007000D
 
 
 def test_native_objects_cannot_be_constructed():
-    for kind in (r.Tensor, r.Model, r.Stage, r.Pipeline, r.PipelineBuilder, r.ExecutionTarget, r.Tokenizer, r.Processor):
+    for kind in (
+        r.Tensor,
+        r.Model,
+        r.Stage,
+        r.Pipeline,
+        r.PipelineBuilder,
+        r.ExecutionTarget,
+        r.Tokenizer,
+        r.Processor,
+    ):
         with pytest.raises(TypeError):
             kind()

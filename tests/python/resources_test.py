@@ -69,10 +69,15 @@ def test_file_finds_its_weights_on_disk(runtime, model_bytes):
 @pytest.mark.parametrize(
     "resources, error",
     [
-        ([("weights.bin", b"")], TypeError), ("weights.bin", TypeError), ({5: b""}, TypeError), ({"": b""}, ValueError),
-        ({"a\0": b""}, ValueError), ({"weights.bin": "text"}, TypeError), ({"weights.bin": None}, TypeError),
+        ([("weights.bin", b"")], TypeError),
+        ("weights.bin", TypeError),
+        ({5: b""}, TypeError),
+        ({"": b""}, ValueError),
+        ({"a\0": b""}, ValueError),
+        ({"weights.bin": "text"}, TypeError),
+        ({"weights.bin": None}, TypeError),
     ],
-)  # fmt: skip
+)
 def test_mappings_that_cannot_be_are_refused(runtime, model_bytes, resources, error):
     with pytest.raises(error) as caught:
         runtime.load_model_from_buffer(model_bytes[0], resources=resources)

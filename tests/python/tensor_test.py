@@ -19,7 +19,10 @@ np = pytest.importorskip("numpy")
 F32 = TensorDataType.FLOAT32
 
 
-@pytest.mark.parametrize("name", ["float32", "float16", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "bool"])
+@pytest.mark.parametrize(
+    "name",
+    ["float32", "float16", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "bool"],
+)
 def test_array_survives_the_way_through_a_tensor(runtime, name):
     array = (np.arange(24).reshape(2, 3, 4) % 2).astype(name)
     with runtime.tensor_from_numpy(array) as tensor:
@@ -75,12 +78,19 @@ def test_tensor_takes_bytes(runtime):
 @pytest.mark.parametrize(
     "arguments, error",
     [
-        ((F32, (2,), b"1234567"), ValueError), ((F32, (-1,)), ValueError), ((F32, (1 << 64,)), ValueError),
-        ((TensorDataType.UNDEFINED, (1,)), ValueError), ((77, (1,)), ValueError), (("float32", (1,)), TypeError),
-        ((F32, "12"), TypeError), ((F32, 4), TypeError), ((F32, (1.5,)), TypeError), ((F32, (2,), "text"), TypeError),
+        ((F32, (2,), b"1234567"), ValueError),
+        ((F32, (-1,)), ValueError),
+        ((F32, (1 << 64,)), ValueError),
+        ((TensorDataType.UNDEFINED, (1,)), ValueError),
+        ((77, (1,)), ValueError),
+        (("float32", (1,)), TypeError),
+        ((F32, "12"), TypeError),
+        ((F32, 4), TypeError),
+        ((F32, (1.5,)), TypeError),
+        ((F32, (2,), "text"), TypeError),
         ((F32, (1 << 40, 1 << 40)), ValueError),
     ],
-)  # fmt: skip
+)
 def test_wrong_arguments_are_refused_before_the_library_sees_them(runtime, arguments, error):
     with pytest.raises(error) as caught:
         runtime.create_tensor(*arguments)
@@ -109,7 +119,10 @@ def test_fill_of_packed_elements_is_refused_by_the_library(runtime):
 
 
 def test_copy_from_takes_the_bytes_of_another_tensor(runtime):
-    with runtime.tensor_from_numpy(np.arange(6, dtype=np.float32)) as source, runtime.create_tensor(F32, (2, 3)) as target:
+    with (
+        runtime.tensor_from_numpy(np.arange(6, dtype=np.float32)) as source,
+        runtime.create_tensor(F32, (2, 3)) as target,
+    ):
         target.copy_from(source)
         assert target.to_numpy().ravel().tolist() == [0, 1, 2, 3, 4, 5]
     with runtime.create_tensor(F32, (5,)) as other, runtime.create_tensor(F32, (6,)) as target:
@@ -208,8 +221,15 @@ def test_closed_tensor_is_refused_everywhere(runtime):
     tensor.close()
     tensor.close()
     with runtime.create_tensor(F32, (2,)) as other:
-        for use in (tensor.desc, tensor.to_numpy, lambda: tensor.fill(1), lambda: tensor.region((0,), (1,)),
-                    lambda: other.copy_from(tensor), tensor.__enter__, tensor.token_ids):  # fmt: skip
+        for use in (
+            tensor.desc,
+            tensor.to_numpy,
+            lambda: tensor.fill(1),
+            lambda: tensor.region((0,), (1,)),
+            lambda: other.copy_from(tensor),
+            tensor.__enter__,
+            tensor.token_ids,
+        ):
             with pytest.raises(ClosedError, match="this Tensor is closed") as caught:
                 use()
             assert caught.value.hresult == 0x80000013

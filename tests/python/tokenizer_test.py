@@ -22,7 +22,17 @@ def tokenizer(gguf):
         yield made
 
 
-@pytest.mark.parametrize("text", ["", "Hello, world!", "  two  spaces\tand\ttabs\n\n", "naïve café", "你好，世界 🌍👩‍👩‍👧", "1234567890"])
+TEXTS = [
+    "",
+    "Hello, world!",
+    "  two  spaces\tand\ttabs\n\n",
+    "naïve café",
+    "你好，世界 🌍👩‍👩‍👧",
+    "1234567890",
+]
+
+
+@pytest.mark.parametrize("text", TEXTS)
 def test_text_survives_the_way_through_tokens(tokenizer, text):
     ids = tokenizer.encode(text, add_special_tokens=False)
     assert tokenizer.decode(ids) == text
@@ -89,14 +99,19 @@ def test_missing_file_is_named(gguf):
 
 def test_arguments_are_checked(tokenizer):
     for call, error in (
-        (lambda: tokenizer.encode(5), TypeError), (lambda: tokenizer.encode("a\0b"), ValueError),
-        (lambda: tokenizer.encode("a", 1), TypeError), (lambda: tokenizer.decode([-1]), ValueError),
-        (lambda: tokenizer.decode("12"), TypeError), (lambda: tokenizer.encode_conversation("user"), TypeError),
+        (lambda: tokenizer.encode(5), TypeError),
+        (lambda: tokenizer.encode("a\0b"), ValueError),
+        (lambda: tokenizer.encode("a", 1), TypeError),
+        (lambda: tokenizer.decode([-1]), ValueError),
+        (lambda: tokenizer.decode("12"), TypeError),
+        (lambda: tokenizer.encode_conversation("user"), TypeError),
         (lambda: tokenizer.encode_conversation([("user",)]), TypeError),
         (lambda: tokenizer.encode_conversation([("user", 5)]), TypeError),
-        (lambda: tokenizer.format_conversation("Hi"), TypeError), (lambda: tokenizer.create_constraint(None), TypeError),
-        (lambda: Tokenizer.from_file(None), TypeError), (lambda: Tokenizer.from_file(""), ValueError),
-    ):  # fmt: skip
+        (lambda: tokenizer.format_conversation("Hi"), TypeError),
+        (lambda: tokenizer.create_constraint(None), TypeError),
+        (lambda: Tokenizer.from_file(None), TypeError),
+        (lambda: Tokenizer.from_file(""), ValueError),
+    ):
         with pytest.raises(error) as caught:
             call()
         assert not isinstance(caught.value, WinMLError)

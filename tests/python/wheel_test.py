@@ -39,7 +39,10 @@ def python(wheel, tmp_path_factory):
     made = folder / "bin" / "python"
     subprocess.run([made, "-m", "pip", "install", "-q", "--no-index", "--no-deps", str(wheel)], check=True)
     where = subprocess.run(
-        [made, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], check=True, capture_output=True, text=True
+        [made, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
+        check=True,
+        capture_output=True,
+        text=True,
     ).stdout.strip()
     (pathlib.Path(where) / "borrowed.pth").write_text("\n".join(site.getsitepackages()) + "\n")
     return made
@@ -50,7 +53,9 @@ def run(python, *arguments, **more):
         name: value for name, value in os.environ.items() if not name.startswith(("OWML_", "PYTHON", "ONNXRUNTIME"))
     }
     environment.update(more)
-    return subprocess.run([str(one) for one in (python, *arguments)], capture_output=True, text=True, env=environment, cwd="/")
+    return subprocess.run(
+        [str(one) for one in (python, *arguments)], capture_output=True, text=True, env=environment, cwd="/"
+    )
 
 
 def test_wheel_names_its_platform_and_holds_one_copy_of_each_library(wheel):

@@ -1,4 +1,4 @@
-# Build backend of the Python package (PEP 517): packs the package, the installed libraries and the owml program into a wheel.
+# Build backend of the Python package (PEP 517): packs the package, the libraries and the owml program into a wheel.
 # Called by pip and by tools/build-wheel; uses only Python's own library, so it works without a network.
 """Wheels from a built tree.
 
@@ -96,7 +96,9 @@ def platform_tag(files: "dict[str, pathlib.Path]") -> str:
             elif family == "GLIBCXX" and digits[:2] == (3, 4) and len(digits) > 2:
                 newest = max(GLIBC_OF_GLIBCXX)
                 if digits[2] > newest:
-                    raise BuildError(f"{name} needs GLIBCXX_{number}; GLIBC_OF_GLIBCXX in openwinml_build.py ends at {newest}")
+                    raise BuildError(
+                        f"{name} needs GLIBCXX_{number}; GLIBC_OF_GLIBCXX in openwinml_build.py ends at {newest}"
+                    )
                 glibc = max(glibc, (2, GLIBC_OF_GLIBCXX.get(digits[2], 17)))
     return f"manylinux_{glibc[0]}_{glibc[1]}_{machine}"
 

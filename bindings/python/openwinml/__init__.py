@@ -24,7 +24,9 @@ def install_as_windowsml() -> None:
         if getattr(present, "__openwinml__", False):
             return
         origin = getattr(present, "__file__", None) or "an unknown place"
-        raise ImportError(f"windowsml is already imported from {origin}; call install_as_windowsml() before importing it")
+        raise ImportError(
+            f"windowsml is already imported from {origin}; call install_as_windowsml() before importing it"
+        )
     module = types.ModuleType("windowsml", __doc__)
     module.__path__ = []
     module.__dict__.update(__openwinml__=True, __version__=__version__, runtime=runtime, tasks=tasks)

@@ -1,4 +1,4 @@
-# Checks of what callers pass, before anything native runs: ValueError for a value out of range, TypeError for a wrong kind.
+# Checks of what callers pass, before anything native runs: ValueError for a bad value, TypeError for a wrong kind.
 # Used by the public modules of this package.
 """Argument checks."""
 
@@ -51,7 +51,9 @@ def real(value: Any, name: str, least: float = -math.inf, finite: bool = True) -
     except TypeError:
         raise TypeError(f"{name} must be a number, not {type(value).__name__}") from None
     if (finite and not math.isfinite(number)) or not number >= least:
-        raise ValueError(f"{name} must be {'a finite number' if least == -math.inf else f'at least {least}'}, not {number}")
+        raise ValueError(
+            f"{name} must be {'a finite number' if least == -math.inf else f'at least {least}'}, not {number}"
+        )
     return number
 
 

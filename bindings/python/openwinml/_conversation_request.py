@@ -32,7 +32,9 @@ class _Filler:
         target = self.target = struct("WINML_CONVERSATION_REQUEST")()
         target.keep = self._kept
         target.formatterMode = request.formatter_mode
-        target.messageCount, target.messages = self._array(request.messages, "WINML_CONVERSATION_MESSAGE", self._message)
+        target.messageCount, target.messages = self._array(
+            request.messages, "WINML_CONVERSATION_MESSAGE", self._message
+        )
         target.toolCount, target.tools = self._array(request.tools, "WINML_CONVERSATION_TOOL", self._tool)
         target.toolChoice = request.tool_choice
         target.namedToolChoice = self._text(request.named_tool_choice)

@@ -100,7 +100,7 @@ def _record(error: BaseException) -> int:
     return _signed(code)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _forget_sentence_at_exit() -> None:
     # the thread's slot outlives the interpreter, and an object written in Python must not
     atexit.register(library.runtime().SetErrorInfo, 0, None)

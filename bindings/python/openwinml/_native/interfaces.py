@@ -38,7 +38,7 @@ QUERY_INTERFACE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_voi
 COUNT_REFERENCES = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_void_p)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def prototype(kinds: Tuple[str, ...]) -> Any:
     """The ctypes function type of a method with these parameter kinds."""
     return ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, *(KINDS[kind] for kind in kinds))
@@ -60,7 +60,7 @@ class Interface:
         self.vtable_bytes = POINTER_SIZE * (FIRST_SLOT + len(self.methods))
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def interface(name: str) -> Interface:
     return Interface(name)
 
@@ -84,7 +84,7 @@ def functions(name: str, address: int) -> Mapping[str, Any]:
     return _functions(name, ctypes.string_at(table, interface(name).vtable_bytes))
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def struct(name: str) -> Any:
     """The ctypes class of a struct; new instances are zero."""
     size, fields = _abi.STRUCTS[name]

@@ -29,11 +29,12 @@ def _open(name: str) -> ctypes.CDLL:
         if path.exists():
             return ctypes.CDLL(str(path))
     raise ImportError(
-        f"lib{name}.so is not in {folder()}; install the openwinml wheel, or point {FOLDER_VARIABLE} at the libraries of a build"
+        f"lib{name}.so is not in {folder()}; install the openwinml wheel, "
+        f"or point {FOLDER_VARIABLE} at the libraries of a build"
     )
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def runtime() -> ctypes.CDLL:
     _onnxruntime.announce()
     library = _open("winml_runtime")
@@ -49,13 +50,13 @@ def runtime() -> ctypes.CDLL:
     return library
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def tokenizer() -> ctypes.CDLL:
     runtime()
     return _open("winml_tokenizer")
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def tasks() -> ctypes.CDLL:
     runtime()
     return _open("winml_tasks")

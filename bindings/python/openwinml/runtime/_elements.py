@@ -43,7 +43,7 @@ def byte_size(data_type: T, shape: Sequence[int]) -> int:
     return size
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def numpy() -> Any:
     try:
         import numpy as module
@@ -52,7 +52,7 @@ def numpy() -> Any:
     return module
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _extension_dtype(name: str) -> Optional[Any]:
     """A dtype of the ml_dtypes package, when it is installed."""
     try:
@@ -70,10 +70,10 @@ def type_of_array(array: Any) -> T:
 
 
 def array_of_bytes(data_type: T, shape: Sequence[int], raw: Any) -> Any:
-    """The array of a tensor whose bytes are in the uint8 array `raw`, which becomes its storage where that is possible.
+    """The array of a tensor whose bytes are in the uint8 array `raw`, which becomes its storage where possible.
 
-    BFLOAT16, INT4 and UINT4 take the dtypes of the ml_dtypes package; without it the same values come as float32, int8 and
-    uint8, which hold them exactly.
+    BFLOAT16, INT4 and UINT4 take the dtypes of the ml_dtypes package; without it the same values come as float32, int8
+    and uint8, which hold them exactly.
     """
     np = numpy()
     if data_type in _NUMPY:

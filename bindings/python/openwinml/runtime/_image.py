@@ -47,7 +47,9 @@ def picture_of(image: Any, width: Any, height: Any, row_pitch: Any, image_format
     if hasattr(image, "__array_interface__") and not named:
         return _from_array(image)
     if width is None or height is None:
-        raise TypeError("image must be a Pillow image, a numpy array [height, width, channels], or bytes with width and height")
+        raise TypeError(
+            "image must be a Pillow image, a numpy array [height, width, channels], or bytes with width and height"
+        )
     kind = check.member(ImageFormat, ImageFormat.RGBA8 if image_format is None else image_format, "image_format")
     wide, high = check.unsigned(width, "width", least=1), check.unsigned(height, "height", least=1)
     tight = wide * _PIXEL_BYTES[kind]
@@ -179,7 +181,9 @@ def write_sample(context: Context, destination: Any, sample: Any, options: Any, 
     context.factory(target, _FACTORY).call("WriteTensorFromMFSampleNV12", *arguments)
 
 
-def to_sample(context: Context, tensor: Any, options: Any, metadata: Any, media_type: Any, target: Any) -> NativeInterface:
+def to_sample(
+    context: Context, tensor: Any, options: Any, metadata: Any, media_type: Any, target: Any
+) -> NativeInterface:
     native = reference_of(tensor, Tensor, "tensor")
     desc = make_desc(options, _tensor_size(tensor, options))
     described = None if metadata is None else ctypes.byref(_metadata(metadata))
@@ -192,6 +196,10 @@ def to_sample(context: Context, tensor: Any, options: Any, metadata: Any, media_
 def _metadata(value: Any) -> Any:
     given = check.instance(value, VideoFrameMetadata, "metadata")
     found = struct("WINML_VIDEO_FRAME_METADATA")()
-    found.sourceWidth, found.sourceHeight, found.sourceStride = given.source_width, given.source_height, given.source_stride
+    found.sourceWidth, found.sourceHeight, found.sourceStride = (
+        given.source_width,
+        given.source_height,
+        given.source_stride,
+    )
     found.timestamp100Ns, found.duration100Ns = given.timestamp_100ns or 0, given.duration_100ns or 0
     return found

@@ -23,9 +23,9 @@ from ._tensor import Tensor, foreign_pointer, make_desc
 class ProcessorLike(Protocol):
     """What add_processor_stage takes besides native processors; subclassing Processor is one way to be that.
 
-    Both lists of descriptors are asked for once, when the stage is added, and must be concrete. execute() gets one tensor
-    for each input and returns one for each output; its exceptions reach the caller of Pipeline.run() as the cause of the
-    WinMLError raised there.
+    Both lists of descriptors are asked for once, when the stage is added, and must be concrete. execute() gets one
+    tensor for each input and returns one for each output; its exceptions reach the caller of Pipeline.run() as the
+    cause of the WinMLError raised there.
     """
 
     def inputs(self) -> Sequence[TensorDesc]: ...
@@ -38,8 +38,8 @@ class ProcessorLike(Protocol):
 class Processor(Described, ContextObject):
     """A stage's computation with a fixed schema.
 
-    Runtime makes the native ones. An application writes its own by subclassing this and defining inputs(), outputs() and
-    execute(); such an object has no native side until it is added to a pipeline.
+    Runtime makes the native ones. An application writes its own by subclassing this and defining inputs(), outputs()
+    and execute(); such an object has no native side until it is added to a pipeline.
     """
 
     def __init__(self) -> None:
@@ -110,7 +110,7 @@ class Processor(Described, ContextObject):
 
 
 class RecordedProcessorOutputs(List[Tensor]):
-    """The outputs of recorded commands. The queue needs what the recording refers to: release it when the work is done."""
+    """The outputs of recorded commands; what the recording refers to stays until release_recording()."""
 
     def __init__(self, outputs: Sequence[Tensor] = (), recording: object = None) -> None:
         super().__init__(outputs)
@@ -160,7 +160,9 @@ class PythonProcessor(ComObject):
 
     def Execute(self, input_count: int, inputs: int, output_count: int, outputs: int) -> None:
         if input_count != len(self._inputs) or output_count != len(self._outputs):
-            raise WinMLError(E_INVALIDARG, f"the processor takes {len(self._inputs)} and gives {len(self._outputs)} tensors")
+            raise WinMLError(
+                E_INVALIDARG, f"the processor takes {len(self._inputs)} and gives {len(self._outputs)} tensors"
+            )
         given = [self._borrow(address, i) for i, address in enumerate(_read_array(inputs, input_count))]
         made = self._processor.execute(given)
         if made is None or isinstance(made, Tensor) or len(made) != output_count:
@@ -176,7 +178,7 @@ class PythonProcessor(ComObject):
                 )
         # Nothing has been stored so far, so a failure above leaves nobody with references to clean up.
         slots = _read_array(outputs, output_count)
-        for index, (slot, result) in enumerate(zip(slots, results)):
+        for slot, result in zip(slots, results):
             if slot and slot != result.address:
                 Reference.borrowed(slot, "IWinMLTensor").query("IWinMLMutableTensor").call("CopyFrom", result)
         for index, (slot, result) in enumerate(zip(slots, results)):
@@ -201,7 +203,8 @@ def native_processor(processor: Any, context: Context) -> Reference:
     missing = [name for name in ("inputs", "outputs", "execute") if not callable(getattr(processor, name, None))]
     if missing or isinstance(processor, type):
         raise TypeError(
-            f"processor must be a Processor or an object with inputs(), outputs() and execute(), not {type(processor).__name__}"
+            "processor must be a Processor or an object with inputs(), outputs() and execute(), "
+            f"not {type(processor).__name__}"
         )
     return PythonProcessor(processor, context).take_reference()
 
@@ -225,7 +228,11 @@ def _give_desc(descs: List[Any], index: int, out: int) -> None:
         raise WinMLError(E_INVALIDARG, f"the processor has {len(descs)} such tensors; there is none at {index}")
     target = struct("WINML_TENSOR_DESC").from_address(out)
     source = descs[index]
-    target.dataType, target.dimensionCount, target.dimensions = source.dataType, source.dimensionCount, source.dimensions
+    target.dataType, target.dimensionCount, target.dimensions = (
+        source.dataType,
+        source.dimensionCount,
+        source.dimensions,
+    )
 
 
 def _slots(tensors: Any) -> Tuple[Reference, ...]:

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any, List, Mapping, Optional, Sequence, SupportsIndex, Tuple, Union
 
 from .. import _arguments as check
@@ -91,7 +90,9 @@ class Runtime(ContextObject):
         """A target whose ONNX stages must use one execution provider."""
         name = check.text(provider_name, "provider_name", empty=False)
         wanted = check.member(ExecutionTargetKind, kind, "kind")
-        hardware = None if hardware_target is None else reference_of(hardware_target, ExecutionTarget, "hardware_target")
+        hardware = (
+            None if hardware_target is None else reference_of(hardware_target, ExecutionTarget, "hardware_target")
+        )
         compatibility = self._interface("IWinMLOrtCompatibility")
         made = compatibility.create("CreateExecutionTarget", "IWinMLExecutionTarget", name, wanted, hardware)
         return ExecutionTarget._of(made, self._context)

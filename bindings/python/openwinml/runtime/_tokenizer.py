@@ -66,9 +66,7 @@ class Tokenizer(NativeObject):
         self._native.call("Decode", unsigned_array(ids), len(ids), _NO_FLAGS, ctypes.byref(text))
         return take_text(text.value)
 
-    def encode_conversation(
-        self, messages: Sequence[Tuple[str, str]], add_generation_prompt: bool = True
-    ) -> List[int]:
+    def encode_conversation(self, messages: Sequence[Tuple[str, str]], add_generation_prompt: bool = True) -> List[int]:
         """The prompt of (role, content) messages; NotSupportedError when the model has no chat template."""
         array, kept = _messages(messages)
         prompt = check.flag(add_generation_prompt, "add_generation_prompt")
