@@ -34,7 +34,7 @@ void RequireConsistentOptions(const StageNode& node, const Placement* placement)
   const bool pinned = placement && !placement->provider.empty();
   Require(options.provider_options.empty() || pinned, E_INVALIDARG,
           node.label + ": provider options are set, but its target pins no execution provider");
-  Require(!pinned || node.is_onnx(), HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+  Require(!pinned || !node.model || node.is_onnx(), HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
           node.label + ": its target pins the execution provider " + (pinned ? placement->provider : std::string()) +
               ", which means nothing to a model that is not ONNX");
 }
@@ -48,7 +48,8 @@ SessionOptions OptionsForBuild(const StageNode& node, const Placement* placement
   }
   groups.AddEntries(node, options);
   options.published_outputs.clear();
-  for (const OutputSlot& slot : node.outputs) options.published_outputs.push_back(slot.state != OutputState::kUnpublished);
+  for (const OutputSlot& slot : node.outputs)
+    options.published_outputs.push_back(slot.state != OutputState::kUnpublished);
   return options;
 }
 
@@ -82,7 +83,8 @@ void RequireIndex(const StageNode& node, const char* side, size_t index, size_t 
 bool CanFollow(const TensorSpec& from, const TensorSpec& to) {
   if (from.dtype != to.dtype || from.dims.size() != to.dims.size()) return false;
   for (size_t axis = 0; axis < from.dims.size(); ++axis) {
-    if (from.dims[axis] != to.dims[axis] && from.dims[axis] != kFreeDimension && to.dims[axis] != kFreeDimension) return false;
+    if (from.dims[axis] != to.dims[axis] && from.dims[axis] != kFreeDimension && to.dims[axis] != kFreeDimension)
+      return false;
   }
   return true;
 }
@@ -173,7 +175,8 @@ std::string SlotLabel(const char* side, size_t index, const StageNode& node) {
   return std::string(side) + " " + std::to_string(index) + " of " + node.label;
 }
 
-void RequireBindable(const StageNode& node, const char* side, size_t index, const Schema* schema, IWinMLTensor* tensor) {
+void RequireBindable(const StageNode& node, const char* side, size_t index, const Schema* schema,
+                     IWinMLTensor* tensor) {
   DType dtype = DType::kUndefined;
   Dims dims;
   const std::string what = SlotLabel(side, index, node);

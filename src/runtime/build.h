@@ -6,8 +6,8 @@
 
 namespace owml {
 
-// Orders the graph, prepares every model for its target and checks edges and bindings against the schemas that come out. Throws
-// E_INVALIDARG, ERROR_NOT_SUPPORTED, ERROR_BUSY or a backend's error, and then leaves the core as it was.
+// Orders the graph, prepares every model for its target and checks edges and bindings against the schemas that come
+// out. Throws E_INVALIDARG, ERROR_NOT_SUPPORTED, ERROR_BUSY or a backend's error, and then leaves the core as it was.
 void BuildPipeline(PipelineCore& core);
 
 // "input 3 of stage 'decoder'"; `side` is "input" or "output".

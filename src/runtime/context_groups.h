@@ -11,14 +11,15 @@ namespace owml {
 
 class ContextGroups {
  public:
-  // Throws E_INVALIDARG for a group with one member only, or whose members differ in provider, device or provider options.
+  // Throws E_INVALIDARG for a group with one member only, or whose members differ in provider, device or provider
+  // options.
   explicit ContextGroups(const PipelineCore& core);
 
   // Stages in the order of adding, but members of a group one directly after the other.
   const std::vector<size_t>& preparation_order() const { return order_; }
 
-  // The session entries by which ONNX Runtime shares a context: all members share, the last one closes the group. Entries that the
-  // application has set itself stay.
+  // The session entries by which ONNX Runtime shares a context: all members share, the last one closes the group.
+  // Entries that the application has set itself stay.
   void AddEntries(const StageNode& node, SessionOptions& options) const;
 
  private:

@@ -11,7 +11,8 @@
 
 namespace owml {
 
-// What a target asks for. `provider` is empty unless the target pins an execution provider; `device_id` is empty for the CPU.
+// What a target asks for. `provider` is empty unless the target pins an execution provider; `device_id` is empty for
+// the CPU.
 struct Placement {
   DeviceKind kind = DeviceKind::kCpu;
   std::string device_id;

@@ -27,7 +27,8 @@ size_t Graph::AddStage(std::string label) {
 void Graph::Connect(const Edge& edge) {
   Check(edge);
   if (edge.source == edge.target) {
-    throw Error(E_INVALIDARG, labels_[edge.source] + " cannot feed itself within one execution; use ConnectNextIteration");
+    throw Error(E_INVALIDARG,
+                labels_[edge.source] + " cannot feed itself within one execution; use ConnectNextIteration");
   }
   edges_.push_back(edge);
 }
@@ -73,8 +74,9 @@ void Graph::Check(const Edge& edge) const {
   const Edge* existing = FeedOf(edge.target, edge.input);
   if (!existing) existing = FeedbackOf(edge.target, edge.input);
   if (existing) {
-    throw Error(E_INVALIDARG, "input " + std::to_string(edge.input) + " of " + labels_[edge.target] + " is already fed by output " +
-                                  std::to_string(existing->output) + " of " + labels_[existing->source]);
+    throw Error(E_INVALIDARG, "input " + std::to_string(edge.input) + " of " + labels_[edge.target] +
+                                  " is already fed by output " + std::to_string(existing->output) + " of " +
+                                  labels_[existing->source]);
   }
 }
 

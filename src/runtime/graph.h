@@ -22,8 +22,8 @@ class Graph {
   // `label` names the stage in messages, for example "stage 'decoder'". Returns its number.
   size_t AddStage(std::string label);
 
-  // An edge within one execution. Throws E_INVALIDARG for an unknown stage, a stage that feeds itself, or an input that has a
-  // feed of either kind.
+  // An edge within one execution. Throws E_INVALIDARG for an unknown stage, a stage that feeds itself, or an input that
+  // has a feed of either kind.
   void Connect(const Edge& edge);
 
   // A feedback edge: the output of one execution is the input of the next. A stage may feed itself. Same errors.
@@ -33,8 +33,8 @@ class Graph {
   const Edge* FeedOf(size_t target, uint32_t input) const;
   const Edge* FeedbackOf(size_t target, uint32_t input) const;
 
-  // All stages, each after every stage that feeds it; among stages that are free to run, the one added first. Feedback edges put
-  // no order on stages. Throws E_INVALIDARG, naming the stages, when the edges form a cycle.
+  // All stages, each after every stage that feeds it; among stages that are free to run, the one added first. Feedback
+  // edges put no order on stages. Throws E_INVALIDARG, naming the stages, when the edges form a cycle.
   std::vector<size_t> Order() const;
 
   size_t stage_count() const { return labels_.size(); }

@@ -36,8 +36,7 @@ std::vector<std::wstring> WideNames(const std::vector<TensorSpec>& specs) {
   return names;
 }
 
-class Model final
-    : public Implements<Model, IWinMLModel, IWinMLModelSchema, IWinMLOrtModelSchema, IModelArtifact> {
+class Model final : public Implements<Model, IWinMLModel, IWinMLModelSchema, IWinMLOrtModelSchema, IModelArtifact> {
  public:
   explicit Model(std::shared_ptr<const BackendModel> artifact)
       : artifact_(std::move(artifact)), schema_(artifact_->declared_schema()) {
@@ -92,7 +91,8 @@ class Model final
             std::string(side) + " " + std::to_string(index) + " does not exist; the model has " + std::to_string(size));
   }
 
-  static void Describe(const std::vector<TensorSpec>& specs, const char* side, UINT32 index, WINML_TENSOR_SCHEMA_DESC* desc) {
+  static void Describe(const std::vector<TensorSpec>& specs, const char* side, UINT32 index,
+                       WINML_TENSOR_SCHEMA_DESC* desc) {
     RequireOut(desc, "desc");
     RequireIndex(specs.size(), side, index);
     *desc = DescOf<WINML_TENSOR_SCHEMA_DESC>(specs[index].dtype, specs[index].dims);
@@ -114,7 +114,8 @@ class Model final
         return;
       }
     }
-    throw Error(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), std::string("the model has no ") + side + " '" + ToUtf8(name) + "'");
+    throw Error(HRESULT_FROM_WIN32(ERROR_NOT_FOUND),
+                std::string("the model has no ") + side + " '" + ToUtf8(name) + "'");
   }
 
   std::shared_ptr<const BackendModel> artifact_;

@@ -9,8 +9,10 @@
 namespace owml {
 namespace {
 
-// Spec-open: the two asynchronous interfaces are always there; capabilities NONE and the refusal tell that they do not work.
-class Pipeline final : public Implements<Pipeline, IWinMLPipeline, IWinMLPipelineExecution, IWinMLPipelineIterationExecution> {
+// Spec-open: the two asynchronous interfaces are always there; capabilities NONE and the refusal tell that they do not
+// work.
+class Pipeline final
+    : public Implements<Pipeline, IWinMLPipeline, IWinMLPipelineExecution, IWinMLPipelineIterationExecution> {
  public:
   explicit Pipeline(std::shared_ptr<PipelineCore> core) : core_(std::move(core)) {}
 
@@ -48,7 +50,8 @@ class Pipeline final : public Implements<Pipeline, IWinMLPipeline, IWinMLPipelin
  private:
   [[noreturn]] void RefuseSubmission() {
     const ExclusiveUse use(*core_);
-    throw Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "the pipeline runs on the CPU and has no device timeline; use Run");
+    throw Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+                "the pipeline runs on the CPU and has no device timeline; use Run");
   }
 
   const std::shared_ptr<PipelineCore> core_;

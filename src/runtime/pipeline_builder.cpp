@@ -24,7 +24,7 @@ class PipelineBuilder final : public Implements<PipelineBuilder, IWinMLPipelineB
       RequireOut(stage, "stage");
       RequirePointer(model, "model");
       const std::lock_guard lock(mutex_);
-      RequireUnused();
+      RequireOpen();
       auto node = MakeNode(target, debugName);
       node->model = ArtifactOf(model);
       Require(node->model != nullptr, E_INVALIDARG, node->label + ": the model was not loaded by this runtime library");
@@ -32,32 +32,34 @@ class PipelineBuilder final : public Implements<PipelineBuilder, IWinMLPipelineB
     });
   }
 
-  HRESULT STDMETHODCALLTYPE AddProcessorStage(IWinMLProcessor* processor, IWinMLExecutionTarget* target, LPCWSTR debugName,
-                                              IWinMLStage** stage) noexcept override {
+  HRESULT STDMETHODCALLTYPE AddProcessorStage(IWinMLProcessor* processor, IWinMLExecutionTarget* target,
+                                              LPCWSTR debugName, IWinMLStage** stage) noexcept override {
     return Guard("IWinMLPipelineBuilder::AddProcessorStage", [&] {
       RequireOut(stage, "stage");
       RequirePointer(processor, "processor");
-      const std::lock_guard lock(mutex_);
-      RequireUnused();
+      std::unique_lock lock(mutex_);
+      RequireOpen();
       auto node = MakeNode(target, debugName);
       const Placement* placement = PlacementOf(target);
       Require(!placement || placement->kind == DeviceKind::kCpu, E_INVALIDARG,
               node->label + ": processors run on the CPU, the target is another device");
+      lock.unlock();  // the application's code may call this builder
       node->processor = processor;
       node->processor_schema = CaptureProcessorSchema(processor, node->label);
+      lock.lock();
+      RequireOpen();
       *stage = Add(std::move(node));
     });
   }
 
   HRESULT STDMETHODCALLTYPE Connect(IWinMLStage* sourceStage, UINT32 sourceOutputIndex, IWinMLStage* targetStage,
                                     UINT32 targetInputIndex) noexcept override {
-    return Guard("IWinMLPipelineBuilder::Connect", [&] {
-      AddEdge(sourceStage, sourceOutputIndex, targetStage, targetInputIndex, &Graph::Connect);
-    });
+    return Guard("IWinMLPipelineBuilder::Connect",
+                 [&] { AddEdge(sourceStage, sourceOutputIndex, targetStage, targetInputIndex, &Graph::Connect); });
   }
 
-  HRESULT STDMETHODCALLTYPE ConnectNextIteration(IWinMLStage* sourceStage, UINT32 sourceOutputIndex, IWinMLStage* targetStage,
-                                                 UINT32 targetInputIndex) noexcept override {
+  HRESULT STDMETHODCALLTYPE ConnectNextIteration(IWinMLStage* sourceStage, UINT32 sourceOutputIndex,
+                                                 IWinMLStage* targetStage, UINT32 targetInputIndex) noexcept override {
     return Guard("IWinMLPipelineBuilder::ConnectNextIteration", [&] {
       AddEdge(sourceStage, sourceOutputIndex, targetStage, targetInputIndex, &Graph::ConnectNextIteration);
     });
@@ -66,32 +68,63 @@ class PipelineBuilder final : public Implements<PipelineBuilder, IWinMLPipelineB
   HRESULT STDMETHODCALLTYPE Build(IWinMLPipeline** pipeline) noexcept override {
     return Guard("IWinMLPipelineBuilder::Build", [&] {
       RequireOut(pipeline, "pipeline");
-      const std::lock_guard lock(mutex_);
-      RequireUnused();
-      ComPtr<IWinMLPipeline> built = MakePipeline(core_);
-      BuildPipeline(*core_);
+      const BuildGate gate(*this);  // not the lock: bound tensors may be the application's code
+      ComPtr<IWinMLPipeline> built = MakePipeline(gate.core());
+      BuildPipeline(*gate.core());
       *pipeline = built.Detach();
+      const std::lock_guard lock(mutex_);
       core_.reset();
     });
   }
 
  private:
-  void RequireUnused() const {
+  // Holds the builder shut for the length of a Build.
+  class BuildGate {
+   public:
+    explicit BuildGate(PipelineBuilder& builder) : builder_(builder) {
+      const std::lock_guard lock(builder.mutex_);
+      builder.RequireOpen();
+      core_ = builder.core_;
+      builder.building_ = true;
+    }
+    ~BuildGate() {
+      const std::lock_guard lock(builder_.mutex_);
+      builder_.building_ = false;
+    }
+    BuildGate(const BuildGate&) = delete;
+    BuildGate& operator=(const BuildGate&) = delete;
+
+    const std::shared_ptr<PipelineCore>& core() const { return core_; }
+
+   private:
+    PipelineBuilder& builder_;
+    std::shared_ptr<PipelineCore> core_;
+  };
+
+  void RequireOpen() const {
     Require(core_ != nullptr, E_NOT_VALID_STATE, "the builder has built its pipeline; make a new one");
+    Require(!building_, HRESULT_FROM_WIN32(ERROR_BUSY), "Build is going on");
+  }
+
+  static std::string LabelOf(const StageNode& node) {
+    return node.debug_name.empty() ? "stage " + std::to_string(node.number) : "stage '" + ToUtf8(node.debug_name) + "'";
   }
 
   std::unique_ptr<StageNode> MakeNode(IWinMLExecutionTarget* target, LPCWSTR debug_name) const {
     auto node = std::make_unique<StageNode>();
     node->number = core_->stages.size();
     if (debug_name) node->debug_name = debug_name;
-    node->label = node->debug_name.empty() ? "stage " + std::to_string(node->number) : "stage '" + ToUtf8(node->debug_name) + "'";
-    Require(!target || PlacementOf(target), E_INVALIDARG, node->label + ": the target was not made by this runtime library");
+    node->label = LabelOf(*node);
+    Require(!target || PlacementOf(target), E_INVALIDARG,
+            node->label + ": the target was not made by this runtime library");
     node->target = target;
     return node;
   }
 
   // Handle first, so that nothing is left behind when memory ends.
   IWinMLStage* Add(std::unique_ptr<StageNode> node) {
+    node->number = core_->stages.size();
+    node->label = LabelOf(*node);
     ComPtr<IWinMLStage> handle = MakeStage(StageRef{core_, node.get()});
     const std::lock_guard lock(core_->mutex);
     core_->stages.reserve(core_->stages.size() + 1);
@@ -106,7 +139,8 @@ class PipelineBuilder final : public Implements<PipelineBuilder, IWinMLPipelineB
     return *ref->node;
   }
 
-  static void RequireKnownIndex(const StageNode& node, const std::vector<TensorSpec>& specs, const char* side, UINT32 index) {
+  static void RequireKnownIndex(const StageNode& node, const std::vector<TensorSpec>& specs, const char* side,
+                                UINT32 index) {
     Require(index < specs.size(), E_INVALIDARG,
             SlotLabel(side, index, node) + " does not exist; the stage has " + std::to_string(specs.size()));
   }
@@ -116,7 +150,7 @@ class PipelineBuilder final : public Implements<PipelineBuilder, IWinMLPipelineB
     RequirePointer(source_stage, "sourceStage");
     RequirePointer(target_stage, "targetStage");
     const std::lock_guard lock(mutex_);
-    RequireUnused();
+    RequireOpen();
     const StageNode& source = OwnNode(source_stage, "sourceStage");
     const StageNode& target = OwnNode(target_stage, "targetStage");
     if (const Schema* schema = source.schema()) RequireKnownIndex(source, schema->outputs, "output", output);
@@ -125,7 +159,9 @@ class PipelineBuilder final : public Implements<PipelineBuilder, IWinMLPipelineB
     (core_->graph.*add)(Edge{source.number, output, target.number, input});
   }
 
-  std::mutex mutex_;  // one builder method at a time; taken before the core's
+  std::mutex
+      mutex_;  // covers what follows and the adding to the core; taken before the core's; no foreign code runs under it
+  bool building_ = false;                                                  // a Build is going on
   std::shared_ptr<PipelineCore> core_ = std::make_shared<PipelineCore>();  // null once built
 };
 

@@ -13,10 +13,10 @@
 
 namespace owml {
 
-// Two locks. `busy` is held for a whole Run, Build, reset, sequence operation or binding change; who finds it taken answers
-// ERROR_BUSY and never waits. `mutex` covers the single fields that getters read while a run may be going on (bound and produced
-// outputs, options, `built`, the graph before Build); no foreign code but AddRef runs under it, and a last reference to a
-// foreign object is dropped only after it.
+// Two locks. `busy` is held for a whole Run, Build, reset, sequence operation or binding change; who finds it taken
+// answers ERROR_BUSY and never waits. `mutex` covers the single fields that getters read while a run may be going on
+// (bound and produced outputs, options, `built`, the graph before Build); no foreign code but AddRef runs under it, and
+// a last reference to a foreign object is dropped only after it.
 struct PipelineCore {
   std::atomic<bool> busy{false};
   std::mutex mutex;

@@ -29,7 +29,8 @@ void RequireInputs(const PipelineCore& core) {
       if (feed.kind == InputFeed::Kind::kEdge || node.inputs[i]) continue;
       if (feed.kind == InputFeed::Kind::kFeedback) {
         if (!core.plan.retained[feed.retained].empty()) continue;
-        throw Error(E_INVALIDARG, plan.input_labels[i] + " takes the last iteration's value; bind a tensor for the first iteration");
+        throw Error(E_INVALIDARG,
+                    plan.input_labels[i] + " takes the last iteration's value; bind a tensor for the first iteration");
       }
       if (node.session && node.session->FeedsInput(i)) continue;
       throw Error(E_INVALIDARG, plan.input_labels[i] + " is neither connected nor bound");
@@ -58,8 +59,8 @@ IWinMLTensor* TensorOf(StageValue& value) {
 
 // A state output that the caller left unbound goes back into the paired input, which is then reported as the output.
 bool StaysInPlace(const StageNode& node, const StagePlan& plan, const StatePair& pair) {
-  return node.options.caller_owns_state && plan.inputs[pair.input].kind == InputFeed::Kind::kBinding && node.inputs[pair.input] &&
-         node.outputs[pair.output].state != OutputState::kCallerBound;
+  return node.options.caller_owns_state && plan.inputs[pair.input].kind == InputFeed::Kind::kBinding &&
+         node.inputs[pair.input] && node.outputs[pair.output].state != OutputState::kCallerBound;
 }
 
 void RunModelStage(PipelineCore& core, StageNode& node, StagePlan& plan) {
@@ -73,7 +74,7 @@ void RunModelStage(PipelineCore& core, StageNode& node, StagePlan& plan) {
   for (uint32_t i = 0; i < plan.inputs.size(); ++i) {
     InputValue& value = plan.input_values[i];
     StageValue* connected = ConnectedValue(core, plan.inputs[i]);
-    if (connected && connected->has_buffer) {
+    if (connected && connected->has_buffer && !connected->tensor) {
       SetView(value.view, connected->buffer.view);
       value.bound = true;
       continue;
@@ -89,7 +90,7 @@ void RunModelStage(PipelineCore& core, StageNode& node, StagePlan& plan) {
     OutputValue& value = plan.output_values[o];
     const OutputSlot& slot = node.outputs[o];
     if (slot.state == OutputState::kCallerBound) {
-      const TensorAccess& access = 
+      const TensorAccess& access =
           plan.accesses.emplace_back(slot.bound.Get(), AccessMode::kWrite, plan.output_labels[o].c_str());
       if (!value.destination) value.destination.emplace();
       SetView(*value.destination, access.view());
@@ -124,7 +125,8 @@ void RunModelStage(PipelineCore& core, StageNode& node, StagePlan& plan) {
     const TensorView& made = result.buffer.view;
     if (made.dtype != home.dtype || made.dims != home.dims) {
       throw Error(E_UNEXPECTED, node.label + " left state " + ToString(made.dtype, made.dims) + " for output " +
-                                    std::to_string(pair.output) + ", its input holds " + ToString(home.dtype, home.dims));
+                                    std::to_string(pair.output) + ", its input holds " +
+                                    ToString(home.dtype, home.dims));
     }
     if (made.data != home.data && home.bytes != 0) std::memcpy(home.data, made.data, home.bytes);
     result = StageValue{};
@@ -164,19 +166,21 @@ ComPtr<IWinMLTensor> Publication(StageValue& value, const StageNode& node) {
 // Everything that can fail first, then the exchange.
 void Publish(PipelineCore& core) {
   RunPlan& plan = core.plan;
-  for (size_t e = 0; e < plan.feedback.size(); ++e) {
-    const StageNode& source = *core.stages[plan.feedback[e].source];
-    StageValue& value = plan.stages[plan.feedback[e].source].results[plan.feedback[e].output];
-    if (value.has_buffer) {
-      plan.next[e] = value;
-    } else {
-      plan.next[e].tensor = HostCopy(value.tensor.Get(), source.label);
-    }
-  }
   for (StagePlan& stage : plan.stages) {
     const StageNode& node = *core.stages[stage.stage];
     for (size_t o = 0; o < node.outputs.size(); ++o) {
-      if (node.outputs[o].state == OutputState::kRequested) plan.publications.push_back(Publication(stage.results[o], node));
+      if (node.outputs[o].state == OutputState::kRequested)
+        plan.publications.push_back(Publication(stage.results[o], node));
+    }
+  }
+  // A value that somebody else holds as a tensor is kept as a copy: they may write to it before the next iteration.
+  for (size_t e = 0; e < plan.feedback.size(); ++e) {
+    const StageNode& source = *core.stages[plan.feedback[e].source];
+    StageValue& value = plan.stages[plan.feedback[e].source].results[plan.feedback[e].output];
+    if (value.tensor) {
+      plan.next[e].tensor = HostCopy(value.tensor.Get(), source.label);
+    } else {
+      plan.next[e] = value;
     }
   }
   if (!plan.publications.empty()) {

@@ -12,8 +12,9 @@
 
 namespace owml {
 
-// The result of one output. Either a buffer of the backend's (and then perhaps also a tensor made over it), or only a tensor:
-// the caller's storage, or what a processor made.
+// The result of one output. Either a buffer of the backend's, or only a tensor: the caller's storage, or what a
+// processor made. Once a processor or the application has been given a tensor over a buffer, the bytes are read through
+// that tensor's lock.
 struct StageValue {
   bool has_buffer = false;
   TensorBuffer buffer;
@@ -35,7 +36,7 @@ struct InputFeed {
 struct StagePlan {
   size_t stage = 0;
   std::vector<InputFeed> inputs;
-  std::vector<bool> consumed;  // by output: an edge of either kind takes it
+  std::vector<bool> consumed;             // by output: an edge of either kind takes it
   std::vector<std::string> input_labels;  // for messages: "input 0 of stage 'decoder'"
   std::vector<std::string> output_labels;
 
@@ -50,10 +51,10 @@ struct StagePlan {
 
 struct RunPlan {
   std::vector<size_t> order;
-  std::vector<StagePlan> stages;      // by stage number
-  std::vector<Edge> feedback;         // the graph's feedback edges
-  std::vector<StageValue> retained;   // by feedback edge; empty before the first successful run and after a reset
-  std::vector<StageValue> next;       // scratch: becomes `retained` when the run succeeds
+  std::vector<StagePlan> stages;     // by stage number
+  std::vector<Edge> feedback;        // the graph's feedback edges
+  std::vector<StageValue> retained;  // by feedback edge; empty before the first successful run and after a reset
+  std::vector<StageValue> next;      // scratch: becomes `retained` when the run succeeds
   std::vector<ComPtr<IWinMLTensor>> publications;  // scratch
 };
 

@@ -8,13 +8,13 @@
 
 namespace owml {
 
-// The processor's descriptors, copied. Throws what a getter answers, or E_INVALIDARG for counts, types or shapes that no stage can
-// have, free extents included; the sentence starts with `label`.
+// The processor's descriptors, copied. Throws what a getter answers, or E_INVALIDARG for counts, types or shapes that
+// no stage can have, free extents included; the sentence starts with `label`.
 Schema CaptureProcessorSchema(IWinMLProcessor* processor, const std::string& label);
 
-// Executes the node's processor on plan.input_tensors and the node's bound outputs, and leaves its outputs in plan.results.
-// Throws E_INVALIDARG before the call when an input or a bound output does not fit its descriptor, the processor's own failure, or
-// E_UNEXPECTED when it broke the output rules.
+// Executes the node's processor on plan.input_tensors and the node's bound outputs, and leaves its outputs in
+// plan.results. Throws E_INVALIDARG before the call when an input or a bound output does not fit its descriptor, the
+// processor's own failure, or E_UNEXPECTED when it broke the output rules.
 void CallProcessor(const StageNode& node, StagePlan& plan);
 
 }  // namespace owml

@@ -30,9 +30,12 @@ DeviceKind CheckedKind(WINML_EXECUTION_TARGET_KIND kind) {
 
 const char* Name(DeviceKind kind) {
   switch (kind) {
-    case DeviceKind::kCpu: return "CPU";
-    case DeviceKind::kGpu: return "GPU";
-    case DeviceKind::kNpu: return "NPU";
+    case DeviceKind::kCpu:
+      return "CPU";
+    case DeviceKind::kGpu:
+      return "GPU";
+    case DeviceKind::kNpu:
+      return "NPU";
   }
   return "device";
 }
@@ -118,7 +121,8 @@ class Runtime final : public Implements<Runtime, IWinMLRuntime, IWinMLOrtCompati
     return Guard("IWinMLRuntime::CreateExecutionTarget", [&] {
       RequireOut(target, "target");
       const DeviceKind wanted = CheckedKind(kind);
-      Require(preference >= WINML_EXECUTION_TARGET_PREFERENCE_DEFAULT && preference <= WINML_EXECUTION_TARGET_PREFERENCE_EFFICIENCY,
+      Require(preference >= WINML_EXECUTION_TARGET_PREFERENCE_DEFAULT &&
+                  preference <= WINML_EXECUTION_TARGET_PREFERENCE_EFFICIENCY,
               E_INVALIDARG, "preference " + std::to_string(preference) + " is unknown");
       Placement placement;
       if (wanted != DeviceKind::kCpu) placement = PlacementOn(BestDevice(wanted, preference));
@@ -131,12 +135,14 @@ class Runtime final : public Implements<Runtime, IWinMLRuntime, IWinMLOrtCompati
                                                   IWinMLExecutionTarget** target) noexcept override {
     return Guard("IWinMLOrtCompatibility::CreateExecutionTarget", [&] {
       RequireOut(target, "target");
-      Require(registeredProviderName && *registeredProviderName, E_INVALIDARG, "registeredProviderName is null or empty");
+      Require(registeredProviderName && *registeredProviderName, E_INVALIDARG,
+              "registeredProviderName is null or empty");
       const DeviceKind wanted = CheckedKind(kind);
       const Placement* hardware = PlacementOf(hardwareTarget);
       Require(!hardwareTarget || hardware, E_INVALIDARG, "hardwareTarget was not made by this runtime library");
       Require(!hardware || hardware->kind == wanted, E_INVALIDARG,
-              std::string("hardwareTarget is a ") + (hardware ? Name(hardware->kind) : "") + ", kind asks for a " + Name(wanted));
+              std::string("hardwareTarget is a ") + (hardware ? Name(hardware->kind) : "") + ", kind asks for a " +
+                  Name(wanted));
       *target = MakeExecutionTarget(PinnedPlacement(ToUtf8(registeredProviderName), wanted, hardware)).Detach();
     });
   }
@@ -186,6 +192,8 @@ class Runtime final : public Implements<Runtime, IWinMLRuntime, IWinMLOrtCompati
 
 }  // namespace
 
-ComPtr<IWinMLRuntime> MakeRuntime(std::shared_ptr<const Registry> registry) { return Make<Runtime>(std::move(registry)); }
+ComPtr<IWinMLRuntime> MakeRuntime(std::shared_ptr<const Registry> registry) {
+  return Make<Runtime>(std::move(registry));
+}
 
 }  // namespace owml

@@ -24,7 +24,8 @@ Desc DescOf(DType dtype, const Dims& dims) {
 // Throws E_INVALIDARG when a tensor of this type and shape can never be the slot's value; `what` starts the sentence.
 inline void RequireMatch(const TensorSpec& slot, DType dtype, const Dims& dims, const std::string& what) {
   if (slot.dtype == dtype && Matches(slot.dims, dims)) return;
-  throw Error(E_INVALIDARG, what + " takes " + ToString(slot.dtype, slot.dims) + ", the tensor is " + ToString(dtype, dims));
+  throw Error(E_INVALIDARG,
+              what + " takes " + ToString(slot.dtype, slot.dims) + ", the tensor is " + ToString(dtype, dims));
 }
 
 }  // namespace owml

@@ -9,7 +9,8 @@
 namespace owml {
 namespace {
 
-// Spec-open: while a backend has not settled its counts, any position below this bound may be bound; Build checks it again.
+// Spec-open: while a backend has not settled its counts, any position below this bound may be bound; Build checks it
+// again.
 constexpr UINT32 kMaxUnsettledSlots = 4096;
 
 enum class Side { kInput, kOutput };
@@ -18,7 +19,9 @@ const char* Name(Side side) { return side == Side::kInput ? "input" : "output"; 
 
 void RequireSlot(const StageNode& node, Side side, UINT32 index) {
   const Schema* schema = node.schema();
-  const size_t count = !schema ? kMaxUnsettledSlots : side == Side::kInput ? schema->inputs.size() : schema->outputs.size();
+  const size_t count = !schema                ? kMaxUnsettledSlots
+                       : side == Side::kInput ? schema->inputs.size()
+                                              : schema->outputs.size();
   Require(index < count, E_INVALIDARG,
           SlotLabel(Name(side), index, node) + " does not exist; the stage has " + (schema ? "" : "at most ") +
               std::to_string(count));
@@ -68,12 +71,14 @@ void GetOutputAt(const StageRef& stage, UINT32 index, IWinMLTensor** tensor) {
   const OutputSlot& slot = index < node.outputs.size() ? node.outputs[index] : unpublished;
   switch (slot.state) {
     case OutputState::kUnpublished:
-      throw Error(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), SlotLabel("output", index, node) + " is neither bound nor requested");
+      throw Error(HRESULT_FROM_WIN32(ERROR_NOT_FOUND),
+                  SlotLabel("output", index, node) + " is neither bound nor requested");
     case OutputState::kCallerBound:
       *tensor = AddedRef(slot.bound.Get());
       break;
     case OutputState::kRequested:
-      Require(slot.produced != nullptr, E_NOT_VALID_STATE, SlotLabel("output", index, node) + " has not been produced yet");
+      Require(slot.produced != nullptr, E_NOT_VALID_STATE,
+              SlotLabel("output", index, node) + " has not been produced yet");
       *tensor = AddedRef(slot.produced.Get());
       break;
   }

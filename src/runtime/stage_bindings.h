@@ -1,5 +1,5 @@
-// Binding, publishing and reading a stage's tensors: the methods of IWinMLStage and, by name, of IWinMLOrtNamedBindings.
-// Bases of the stage handle in stage.h.
+// Binding, publishing and reading a stage's tensors: the methods of IWinMLStage and, by name, of
+// IWinMLOrtNamedBindings. Bases of the stage handle in stage.h.
 #pragma once
 
 #include <WinMLRuntime.h>

@@ -27,7 +27,8 @@ auto FindOverride(Overrides& overrides, const std::string& name) {
 HRESULT StageDimensionMethods::SetOverride(LPCWSTR name, INT64 extent) noexcept {
   return Guard("IWinMLOnnxSymbolicDimensionOverrides::SetOverride", [&] {
     std::string key = Name(name);
-    Require(extent > 0, E_INVALIDARG, "the extent of '" + key + "' is " + std::to_string(extent) + ", it must be positive");
+    Require(extent > 0, E_INVALIDARG,
+            "the extent of '" + key + "' is " + std::to_string(extent) + ", it must be positive");
     EditOptions(stage(), [&](StageNode& node) {
       auto& overrides = node.options.dimension_overrides;
       const auto found = FindOverride(overrides, key);
@@ -76,8 +77,8 @@ HRESULT StageDimensionMethods::TryGetOverride(LPCWSTR name, INT64* extent) noexc
 HRESULT StageDimensionMethods::GetOverrideCount(UINT32* count) noexcept {
   return Guard("IWinMLOnnxSymbolicDimensionOverrides::GetOverrideCount", [&] {
     RequireOut(count, "count");
-    *count = ReadNode(stage(),
-                      [](const StageNode& node) { return static_cast<UINT32>(node.options.dimension_overrides.size()); });
+    *count = ReadNode(
+        stage(), [](const StageNode& node) { return static_cast<UINT32>(node.options.dimension_overrides.size()); });
   });
 }
 
@@ -100,7 +101,8 @@ HRESULT StageDimensionMethods::GetOverrideAt(UINT32 index, UINT32 nameCapacity, 
     *nameLength = static_cast<UINT32>(wide.size() + 1);
     *extent = entry.second;
     Require(nameCapacity >= wide.size() + 1, HRESULT_FROM_WIN32(ERROR_INSUFFICIENT_BUFFER),
-            "the name needs " + std::to_string(wide.size() + 1) + " characters, there is room for " + std::to_string(nameCapacity));
+            "the name needs " + std::to_string(wide.size() + 1) + " characters, there is room for " +
+                std::to_string(nameCapacity));
     std::memcpy(name, wide.c_str(), (wide.size() + 1) * sizeof(WCHAR));
   });
 }

@@ -48,7 +48,7 @@ struct StageNode {
 
   // Set through the option interfaces until Build.
   SessionOptions options;
-  std::string context_group;         // empty when the stage is in none
+  std::string context_group;          // empty when the stage is in none
   std::wstring draft_predictor_path;  // what GetDraftPredictorPath hands out
 
   // By position; grow on demand while the counts are unknown.
@@ -57,7 +57,7 @@ struct StageNode {
 
   std::unique_ptr<BackendSession> session;  // of a built model stage
   BuildOutcome outcome;
-  uint32_t pending_step = 0;                // tokens of the StepAllPositions that may still be committed
+  uint32_t pending_step = 0;  // tokens of the StepAllPositions that may still be committed
   bool step_pending = false;
 
   bool is_onnx() const { return model && model->is_onnx(); }

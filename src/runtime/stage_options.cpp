@@ -19,20 +19,23 @@ void Set(const StageRef& stage, Value SessionOptions::*field, Value value) {
 // The two structures name their fields alike.
 template <class Value>
 Value Get(const StageRef& stage, Value SessionOptions::*asked, Value SessionReport::*in_effect) {
-  return ReadNode(stage,
-                  [&](const StageNode& node) { return node.session ? node.outcome.report.*in_effect : node.options.*asked; });
+  return ReadNode(stage, [&](const StageNode& node) {
+    return node.session ? node.outcome.report.*in_effect : node.options.*asked;
+  });
 }
 
 template <class Enum>
 Enum Checked(int value, int last, const char* name) {
-  Require(value >= 0 && value <= last, E_INVALIDARG, std::string(name) + " " + std::to_string(value) + " is no such value");
+  Require(value >= 0 && value <= last, E_INVALIDARG,
+          std::string(name) + " " + std::to_string(value) + " is no such value");
   return static_cast<Enum>(value);
 }
 
 }  // namespace
 
 HRESULT StageOptionMethods::SetIntraOpThreadCount(UINT32 count) noexcept {
-  return Guard("IOwmlStageOptions::SetIntraOpThreadCount", [&] { Set(stage(), &SessionOptions::intra_op_threads, count); });
+  return Guard("IOwmlStageOptions::SetIntraOpThreadCount",
+               [&] { Set(stage(), &SessionOptions::intra_op_threads, count); });
 }
 
 HRESULT StageOptionMethods::GetIntraOpThreadCount(UINT32* count) noexcept {
@@ -43,7 +46,8 @@ HRESULT StageOptionMethods::GetIntraOpThreadCount(UINT32* count) noexcept {
 }
 
 HRESULT StageOptionMethods::SetInterOpThreadCount(UINT32 count) noexcept {
-  return Guard("IOwmlStageOptions::SetInterOpThreadCount", [&] { Set(stage(), &SessionOptions::inter_op_threads, count); });
+  return Guard("IOwmlStageOptions::SetInterOpThreadCount",
+               [&] { Set(stage(), &SessionOptions::inter_op_threads, count); });
 }
 
 HRESULT StageOptionMethods::GetInterOpThreadCount(UINT32* count) noexcept {
@@ -54,9 +58,8 @@ HRESULT StageOptionMethods::GetInterOpThreadCount(UINT32* count) noexcept {
 }
 
 HRESULT StageOptionMethods::SetEngine(OWML_ENGINE engine) noexcept {
-  return Guard("IOwmlStageOptions::SetEngine", [&] {
-    Set(stage(), &SessionOptions::engine, Checked<Engine>(engine, OWML_ENGINE_NATIVE, "engine"));
-  });
+  return Guard("IOwmlStageOptions::SetEngine",
+               [&] { Set(stage(), &SessionOptions::engine, Checked<Engine>(engine, OWML_ENGINE_NATIVE, "engine")); });
 }
 
 HRESULT StageOptionMethods::GetEngine(OWML_ENGINE* engine) noexcept {
@@ -86,7 +89,8 @@ HRESULT StageOptionMethods::SetKvCacheType(OWML_KV_CACHE_TYPE type) noexcept {
 HRESULT StageOptionMethods::GetKvCacheType(OWML_KV_CACHE_TYPE* type) noexcept {
   return Guard("IOwmlStageOptions::GetKvCacheType", [&] {
     RequireOut(type, "type");
-    *type = static_cast<OWML_KV_CACHE_TYPE>(Get(stage(), &SessionOptions::kv_cache_type, &SessionReport::kv_cache_type));
+    *type =
+        static_cast<OWML_KV_CACHE_TYPE>(Get(stage(), &SessionOptions::kv_cache_type, &SessionReport::kv_cache_type));
   });
 }
 

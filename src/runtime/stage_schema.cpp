@@ -34,7 +34,8 @@ HRESULT StageSchemaMethods::GetInputCount(UINT32* count) noexcept {
 }
 
 HRESULT StageSchemaMethods::GetInputTensorDesc(UINT32 index, WINML_TENSOR_DESC* desc) noexcept {
-  return Guard("IWinMLStageSchema::GetInputTensorDesc", [&] { Describe(stage(), &Schema::inputs, "input", index, desc); });
+  return Guard("IWinMLStageSchema::GetInputTensorDesc",
+               [&] { Describe(stage(), &Schema::inputs, "input", index, desc); });
 }
 
 HRESULT StageSchemaMethods::GetOutputCount(UINT32* count) noexcept {
@@ -42,7 +43,8 @@ HRESULT StageSchemaMethods::GetOutputCount(UINT32* count) noexcept {
 }
 
 HRESULT StageSchemaMethods::GetOutputTensorDesc(UINT32 index, WINML_TENSOR_DESC* desc) noexcept {
-  return Guard("IWinMLStageSchema::GetOutputTensorDesc", [&] { Describe(stage(), &Schema::outputs, "output", index, desc); });
+  return Guard("IWinMLStageSchema::GetOutputTensorDesc",
+               [&] { Describe(stage(), &Schema::outputs, "output", index, desc); });
 }
 
 }  // namespace owml

@@ -20,7 +20,8 @@ class StageSegmentMethods : public IWinMLSegmentedSequenceStage {
                                                  IWinMLSequenceSegmentLayout* layout) noexcept override;
   HRESULT STDMETHODCALLTYPE ClearEmbeddingSegment(UINT32 inputIndex) noexcept override;
   HRESULT STDMETHODCALLTYPE CreateMediaEncoderFromPipeline(IWinMLPipeline* pipeline, IWinMLStage* inputStage,
-                                                           UINT32 inputIndex, IWinMLStage* outputStage, UINT32 outputIndex,
+                                                           UINT32 inputIndex, IWinMLStage* outputStage,
+                                                           UINT32 outputIndex,
                                                            IWinMLMediaEncoder** encoder) noexcept override;
   HRESULT STDMETHODCALLTYPE GetCapabilities(WINML_SEGMENTED_SEQUENCE_CAPABILITIES* capabilities) noexcept override;
 

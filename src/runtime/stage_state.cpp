@@ -91,8 +91,9 @@ HRESULT StageStateMethods::GetSpeculativeCapabilities(WINML_SPECULATIVE_CAPABILI
   });
 }
 
-HRESULT StageStateMethods::StepAllPositions(const INT32* tokens, UINT32 tokenCount, FLOAT* logits, UINT64 logitCapacityElements,
-                                            UINT32* rowsWritten, UINT32* rowStride) noexcept {
+HRESULT StageStateMethods::StepAllPositions(const INT32* tokens, UINT32 tokenCount, FLOAT* logits,
+                                            UINT64 logitCapacityElements, UINT32* rowsWritten,
+                                            UINT32* rowStride) noexcept {
   return Guard("IWinMLStatefulStage::StepAllPositions", [&] {
     if (rowsWritten) *rowsWritten = 0;
     if (rowStride) *rowStride = 0;
@@ -106,10 +107,12 @@ HRESULT StageStateMethods::StepAllPositions(const INT32* tokens, UINT32 tokenCou
     SpeculativeSteps& steps = StepsOf(node);
     const SpeculativeLimits limits = steps.limits();
     const uint32_t widest = std::min(limits.max_step_width, limits.max_logit_rows);
-    Require(widest != 0, HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), node.label + " cannot verify several positions in one step");
+    Require(widest != 0, HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+            node.label + " cannot verify several positions in one step");
     // Spec-open: a step of no tokens is an error.
-    Require(tokenCount != 0 && tokenCount <= widest, E_INVALIDARG,
-            node.label + ": a step takes 1 to " + std::to_string(widest) + " tokens, got " + std::to_string(tokenCount));
+    Require(
+        tokenCount != 0 && tokenCount <= widest, E_INVALIDARG,
+        node.label + ": a step takes 1 to " + std::to_string(widest) + " tokens, got " + std::to_string(tokenCount));
     const uint64_t stride = steps.row_stride();
     const uint64_t needed = stride * tokenCount;  // two 32-bit factors
     Require(logitCapacityElements >= needed, HRESULT_FROM_WIN32(ERROR_INSUFFICIENT_BUFFER),

@@ -9,9 +9,8 @@
 namespace owml {
 
 HRESULT StageStateOptionMethods::SetSequenceCapacityHint(UINT64 capacity) noexcept {
-  return Guard("IWinMLStatefulStageOptions::SetSequenceCapacityHint", [&] {
-    EditOptions(stage(), [&](StageNode& node) { node.options.sequence_capacity_hint = capacity; });
-  });
+  return Guard("IWinMLStatefulStageOptions::SetSequenceCapacityHint",
+               [&] { EditOptions(stage(), [&](StageNode& node) { node.options.sequence_capacity_hint = capacity; }); });
 }
 
 HRESULT StageStateOptionMethods::GetSequenceCapacityHint(UINT64* capacity) noexcept {
@@ -38,12 +37,16 @@ HRESULT StageStateOptionMethods::AddStateTensorPair(UINT32 inputIndex, UINT32 ou
   return Guard("IWinMLStatefulStageOptions::AddStateTensorPair", [&] {
     EditOptions(stage(), [&](StageNode& node) {
       if (const Schema* schema = node.schema()) {
-        Require(inputIndex < schema->inputs.size(), E_INVALIDARG, SlotLabel("input", inputIndex, node) + " does not exist");
-        Require(outputIndex < schema->outputs.size(), E_INVALIDARG, SlotLabel("output", outputIndex, node) + " does not exist");
+        Require(inputIndex < schema->inputs.size(), E_INVALIDARG,
+                SlotLabel("input", inputIndex, node) + " does not exist");
+        Require(outputIndex < schema->outputs.size(), E_INVALIDARG,
+                SlotLabel("output", outputIndex, node) + " does not exist");
       }
       for (const StatePair& pair : node.options.state_pairs) {
-        Require(pair.input != inputIndex, E_INVALIDARG, SlotLabel("input", inputIndex, node) + " is in a state pair already");
-        Require(pair.output != outputIndex, E_INVALIDARG, SlotLabel("output", outputIndex, node) + " is in a state pair already");
+        Require(pair.input != inputIndex, E_INVALIDARG,
+                SlotLabel("input", inputIndex, node) + " is in a state pair already");
+        Require(pair.output != outputIndex, E_INVALIDARG,
+                SlotLabel("output", outputIndex, node) + " is in a state pair already");
       }
       node.options.state_pairs.push_back({inputIndex, outputIndex});
     });
@@ -64,7 +67,8 @@ HRESULT StageStateOptionMethods::GetStateTensorPairCount(UINT32* count) noexcept
   });
 }
 
-HRESULT StageStateOptionMethods::GetStateTensorPair(UINT32 pairIndex, UINT32* inputIndex, UINT32* outputIndex) noexcept {
+HRESULT StageStateOptionMethods::GetStateTensorPair(UINT32 pairIndex, UINT32* inputIndex,
+                                                    UINT32* outputIndex) noexcept {
   return Guard("IWinMLStatefulStageOptions::GetStateTensorPair", [&] {
     if (inputIndex) *inputIndex = 0;
     if (outputIndex) *outputIndex = 0;
@@ -82,9 +86,8 @@ HRESULT StageStateOptionMethods::GetStateTensorPair(UINT32 pairIndex, UINT32* in
 }
 
 HRESULT StageStateOptionMethods::SetDraftTokenLimitHint(UINT32 count) noexcept {
-  return Guard("IWinMLStatefulStageOptions::SetDraftTokenLimitHint", [&] {
-    EditOptions(stage(), [&](StageNode& node) { node.options.draft_token_limit = count; });
-  });
+  return Guard("IWinMLStatefulStageOptions::SetDraftTokenLimitHint",
+               [&] { EditOptions(stage(), [&](StageNode& node) { node.options.draft_token_limit = count; }); });
 }
 
 HRESULT StageStateOptionMethods::GetDraftTokenLimitHint(UINT32* count) noexcept {

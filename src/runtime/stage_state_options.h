@@ -19,7 +19,8 @@ class StageStateOptionMethods : public IWinMLStatefulStageOptions {
   HRESULT STDMETHODCALLTYPE AddStateTensorPair(UINT32 inputIndex, UINT32 outputIndex) noexcept override;
   HRESULT STDMETHODCALLTYPE ClearStateTensorPairs() noexcept override;
   HRESULT STDMETHODCALLTYPE GetStateTensorPairCount(UINT32* count) noexcept override;
-  HRESULT STDMETHODCALLTYPE GetStateTensorPair(UINT32 pairIndex, UINT32* inputIndex, UINT32* outputIndex) noexcept override;
+  HRESULT STDMETHODCALLTYPE GetStateTensorPair(UINT32 pairIndex, UINT32* inputIndex,
+                                               UINT32* outputIndex) noexcept override;
   HRESULT STDMETHODCALLTYPE SetDraftTokenLimitHint(UINT32 count) noexcept override;
   HRESULT STDMETHODCALLTYPE GetDraftTokenLimitHint(UINT32* count) noexcept override;
   HRESULT STDMETHODCALLTYPE SetModelDraftPredictorEnabled(BOOL enabled) noexcept override;

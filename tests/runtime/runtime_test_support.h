@@ -6,8 +6,10 @@
 #include <WinMLRuntimeOrt.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <functional>
-#include <numeric>
+#include <span>
 
 #include "backend/fake/fake_backend.h"
 #include "runtime/model.h"
@@ -46,13 +48,50 @@ inline std::shared_ptr<FakeScript> Elementwise(Dims dims, std::function<float(fl
   return script;
 }
 
+inline float Twice(float x) { return 2 * x; }
+inline float PlusOne(float x) { return x + 1; }
+
+// Objects of the application's where ours are wanted: they have an identity and nothing else.
+template <class Interface>
+class ForeignObject : public Interface {
+ public:
+  virtual ~ForeignObject() = default;
+  HRESULT STDMETHODCALLTYPE QueryInterface(REFIID iid, void** object) override {
+    *object = nullptr;
+    if (iid != __uuidof(IUnknown) && iid != __uuidof(Interface)) return E_NOINTERFACE;
+    *object = static_cast<Interface*>(this);
+    return S_OK;
+  }
+  ULONG STDMETHODCALLTYPE AddRef() override { return 2; }
+  ULONG STDMETHODCALLTYPE Release() override { return 1; }
+};
+
+class ForeignModel final : public ForeignObject<IWinMLModel> {};
+
+class ForeignTarget final : public ForeignObject<IWinMLExecutionTarget> {
+ public:
+  HRESULT STDMETHODCALLTYPE GetKind(WINML_EXECUTION_TARGET_KIND* kind) override {
+    *kind = WINML_EXECUTION_TARGET_KIND_CPU;
+    return S_OK;
+  }
+};
+
+class ForeignStage final : public ForeignObject<IWinMLStage> {
+ public:
+  HRESULT STDMETHODCALLTYPE GetDebugName(LPCWSTR*) override { return E_NOTIMPL; }
+  HRESULT STDMETHODCALLTYPE BindInput(UINT32, IWinMLTensor*) override { return E_NOTIMPL; }
+  HRESULT STDMETHODCALLTYPE BindOutput(UINT32, IWinMLTensor*) override { return E_NOTIMPL; }
+  HRESULT STDMETHODCALLTYPE GetOutput(UINT32, IWinMLTensor**) override { return E_NOTIMPL; }
+  HRESULT STDMETHODCALLTYPE RequestOutput(UINT32) override { return E_NOTIMPL; }
+  HRESULT STDMETHODCALLTYPE ResetOutput(UINT32) override { return E_NOTIMPL; }
+  HRESULT STDMETHODCALLTYPE GetExecutionTarget(IWinMLExecutionTarget**) override { return E_NOTIMPL; }
+};
+
 // A processor as an application writes it: one float input and output, y = function(x), and knobs that make it lie.
 class AppProcessor : public IWinMLProcessor {
  public:
   AppProcessor(std::vector<UINT64> dims, std::function<float(float)> function)
       : dims_(std::move(dims)), function_(std::move(function)) {}
-  virtual ~AppProcessor() = default;
-
   HRESULT STDMETHODCALLTYPE QueryInterface(REFIID iid, void** object) override {
     if (!object) return E_POINTER;
     *object = nullptr;
@@ -62,7 +101,11 @@ class AppProcessor : public IWinMLProcessor {
     return S_OK;
   }
   ULONG STDMETHODCALLTYPE AddRef() override { return ++references; }
-  ULONG STDMETHODCALLTYPE Release() override { return --references; }  // lives on the test's stack
+  ULONG STDMETHODCALLTYPE Release() override {
+    const ULONG left = --references;
+    if (left == 0) delete this;
+    return left;
+  }
 
   HRESULT STDMETHODCALLTYPE GetInputCount(UINT32* count) override {
     *count = input_count;
@@ -80,7 +123,8 @@ class AppProcessor : public IWinMLProcessor {
     *desc = Desc();
     return desc_result;
   }
-  HRESULT STDMETHODCALLTYPE Execute(UINT32 inputs, IWinMLTensor** input, UINT32 outputs, IWinMLTensor** output) override {
+  HRESULT STDMETHODCALLTYPE Execute(UINT32 inputs, IWinMLTensor** input, UINT32 outputs,
+                                    IWinMLTensor** output) override {
     ++executions;
     prebound = outputs > 0 && output[0] != nullptr;
     if (during_execute) {
@@ -100,7 +144,7 @@ class AppProcessor : public IWinMLProcessor {
     return {type, rank ? rank : static_cast<UINT32>(dims_.size()), null_dimensions ? nullptr : dims_.data()};
   }
 
-  ULONG references = 1;
+  std::atomic<ULONG> references{1};
   int executions = 0;
   bool prebound = false;
   UINT32 input_count = 1;
@@ -113,23 +157,34 @@ class AppProcessor : public IWinMLProcessor {
   // Replaces the function; S_FALSE goes on with it.
   std::function<HRESULT(IWinMLTensor** inputs, IWinMLTensor** outputs)> during_execute;
 
+ protected:
+  virtual ~AppProcessor() = default;
+
  private:
   std::vector<UINT64> dims_;
   std::function<float(float)> function_;
 };
+
+// One reference, held by the answer.
+inline ComPtr<AppProcessor> NewProcessor(std::vector<UINT64> dims, std::function<float(float)> function) {
+  ComPtr<AppProcessor> processor;
+  processor.Attach(new AppProcessor(std::move(dims), std::move(function)));
+  return processor;
+}
 
 // A builder, and the calls that tests repeat. Every handle is released with the fixture.
 class PipelineTest : public testing::Test {
  protected:
   ComPtr<IWinMLStage> AddModel(const std::shared_ptr<FakeScript>& script, const wchar_t* name = nullptr) {
     ComPtr<IWinMLStage> stage;
-    EXPECT_EQ(S_OK, builder_->AddModelStage(MakeModel(MakeFakeModel(script)).Get(), nullptr, name, stage.GetAddressOf()));
+    EXPECT_EQ(S_OK,
+              builder_->AddModelStage(MakeModel(MakeFakeModel(script)).Get(), nullptr, name, stage.GetAddressOf()));
     return stage;
   }
 
-  ComPtr<IWinMLStage> AddProcessor(AppProcessor& processor, const wchar_t* name = nullptr) {
+  ComPtr<IWinMLStage> AddProcessor(const ComPtr<AppProcessor>& processor, const wchar_t* name = nullptr) {
     ComPtr<IWinMLStage> stage;
-    EXPECT_EQ(S_OK, builder_->AddProcessorStage(&processor, nullptr, name, stage.GetAddressOf()));
+    EXPECT_EQ(S_OK, builder_->AddProcessorStage(processor.Get(), nullptr, name, stage.GetAddressOf()));
     return stage;
   }
 
@@ -145,6 +200,16 @@ class PipelineTest : public testing::Test {
     const HRESULT result = builder_->Build(pipeline.GetAddressOf());
     EXPECT_FALSE(pipeline);
     return result;
+  }
+
+  HRESULT Connect(IWinMLStage* source, UINT32 output, IWinMLStage* target, UINT32 input) {
+    return builder_->Connect(source, output, target, input);
+  }
+
+  // Built from one stage whose output 0 is requested.
+  ComPtr<IWinMLPipeline> BuildRequesting(IWinMLStage* stage) {
+    EXPECT_EQ(S_OK, stage->RequestOutput(0));
+    return Build();
   }
 
   static ComPtr<IWinMLTensor> Output(IWinMLStage* stage, UINT32 index = 0) {

@@ -56,12 +56,12 @@ class FakeSession final : public BackendSession, public SequenceState, public Sp
     for (const TensorBuffer& buffer : made) views.push_back(buffer.view);
     if (script_->compute) script_->compute(inputs, views);
     ThrowIf(script_->run_result, "the script says that the run fails");
-    script_->last_wanted.assign(outputs.size(), false);
+    RecordWanted(outputs);
     for (size_t o = 0; o < outputs.size(); ++o) {
-      script_->last_wanted[o] = outputs[o].wanted;
       if (!outputs[o].wanted) continue;
       if (outputs[o].destination) {
-        if (outputs[o].destination->dims != made[o].view.dims) throw Error(E_INVALIDARG, "the bound output has another shape");
+        if (outputs[o].destination->dims != made[o].view.dims)
+          throw Error(E_INVALIDARG, "the bound output has another shape");
         if (made[o].view.bytes != 0) std::memcpy(outputs[o].destination->data, made[o].view.data, made[o].view.bytes);
       } else {
         outputs[o].produced = std::move(made[o]);
@@ -131,6 +131,12 @@ class FakeSession final : public BackendSession, public SequenceState, public Sp
     }
   }
 
+  void RecordWanted(std::span<const OutputValue> outputs) const {
+    const std::lock_guard lock(script_->mutex);
+    script_->last_wanted.clear();
+    for (const OutputValue& output : outputs) script_->last_wanted.push_back(output.wanted);
+  }
+
   std::vector<TensorBuffer> MakeOutputs(std::span<const InputValue> inputs) const {
     std::vector<TensorBuffer> made;
     for (const TensorSpec& spec : schema_.outputs) {
@@ -158,7 +164,13 @@ class FakeModel final : public BackendModel {
   bool is_onnx() const override { return script_->onnx; }
   const Schema* declared_schema() const override { return script_->declares_schema ? &script_->schema : nullptr; }
   std::unique_ptr<BackendSession> CreateSession(const SessionOptions& options) const override {
-    script_->created_with.push_back(options);
+    {
+      const std::lock_guard lock(script_->mutex);
+      script_->created_with.push_back(options);
+    }
+    if (script_->refuses_batch_size && options.batch_size != 0) {
+      throw Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "the script has no batch size");
+    }
     ThrowIf(script_->create_result, "the script says that the model cannot be prepared");
     return std::make_unique<FakeSession>(script_, options);
   }

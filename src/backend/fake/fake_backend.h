@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "backend/backend.h"
+#include "base/error.h"
 
 namespace owml {
 
@@ -16,20 +17,22 @@ using FakeFunction = std::function<void(std::span<const InputValue> inputs, std:
 
 // The script of a model, shared with the test, which may change it between calls and read back what happened.
 struct FakeScript {
-  Schema schema;                   // of the model; free extents of an output take those of input 0, axis by axis
-  std::optional<Schema> built;     // of its sessions, where Build changes it
+  Schema schema;                // of the model; free extents of an output take those of input 0, axis by axis
+  std::optional<Schema> built;  // of its sessions, where Build changes it
   bool declares_schema = true;
   bool onnx = true;
   std::vector<uint32_t> fed_inputs;  // the session feeds them itself
-  FakeFunction compute;            // zeros when empty
+  FakeFunction compute;              // zeros when empty
 
   // A token counter: every run adds the element count of input 0. Without one, the session has no sequence state.
   bool stateful = false;
   uint64_t capacity = 16;
   std::optional<uint64_t> declared_capacity;
-  uint32_t step_width = 0;    // 0 = no speculative operations
+  uint32_t step_width = 0;  // 0 = no speculative operations
   uint32_t vocabulary = 4;
   uint32_t draft_tokens = 0;  // ProposeDraftTokens gives pending + 1, pending + 2, ...
+
+  bool refuses_batch_size = false;  // as a backend without that option
 
   // Failures; S_OK = none.
   std::atomic<HRESULT> create_result{S_OK};
@@ -40,7 +43,8 @@ struct FakeScript {
   // Called inside every run, before anything else.
   std::function<void()> during_run;
 
-  // What happened.
+  // What happened. The mutex is for sessions on several threads; a test reads when they are done.
+  std::mutex mutex;
   std::vector<SessionOptions> created_with;
   std::atomic<int> runs{0};
   std::atomic<int> resets{0};
@@ -58,7 +62,9 @@ class FakeBackend final : public Backend {
 
   std::string_view name() const override { return "fake"; }
   bool Handles(ModelFormat) const override { return true; }
-  std::shared_ptr<const BackendModel> Load(const ModelSource&, ModelFormat) const override { return MakeFakeModel(script_); }
+  std::shared_ptr<const BackendModel> Load(const ModelSource&, ModelFormat) const override {
+    return MakeFakeModel(script_);
+  }
   std::vector<Device> Devices() const override { return devices_; }
 
  private:
