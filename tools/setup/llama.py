@@ -83,7 +83,7 @@ def provide_llama(cache):
         for patch in sorted(PATCHES.glob("*.patch")):
             run(["patch", "-p1", "--forward", "--no-backup-if-mismatch", "-d", str(source), "-i", str(patch)], {}, log)
         environment = {"CCACHE_DIR": str(cache.root / "ccache"), "CCACHE_BASEDIR": str(work)}
-        configure = ["cmake", "-S", str(PROJECT), "-B", str(build), "-G", "Ninja", f"-DOWML_LLAMA_SOURCE={source}"]
+        configure = ["cmake", "-Wno-dev", "-S", str(PROJECT), "-B", str(build), "-G", "Ninja", f"-DOWML_LLAMA_SOURCE={source}"]
         configure += [f"-DCMAKE_INSTALL_PREFIX={prefix}", "-DCMAKE_BUILD_TYPE=Release"]
         if shutil.which("ccache"):
             configure += ["-DCMAKE_C_COMPILER_LAUNCHER=ccache", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"]
