@@ -1,5 +1,5 @@
-// Time of a session's Run over a raw ONNX Runtime run with bound inputs and outputs, on a model of one node and on one of about a
-// millisecond. Both sides run in turn, so that clock changes and neighbours hit them alike.
+// Time of a session's Run over a raw ONNX Runtime run with bound inputs and outputs, on a model of one node and on one
+// of about a millisecond. Both sides run in turn, so that clock changes and neighbours hit them alike.
 //
 //   run_overhead [seconds for each model, default 3]
 #include <algorithm>
@@ -31,10 +31,12 @@ std::string Model(int64_t rows, int64_t width, int layers) {
   model.Input("x", test::kOnnxFloat, {rows, width}).Output("y", test::kOnnxFloat, {rows, width});
   if (layers == 0) {
     model.Node(test::OnnxNode("Add", {"x", "w"}, {"y"}));
-    model.Initializer(test::OnnxTensor("w", test::kOnnxFloat, {width}, std::string(static_cast<size_t>(width) * 4, '\0')));
+    model.Initializer(
+        test::OnnxTensor("w", test::kOnnxFloat, {width}, std::string(static_cast<size_t>(width) * 4, '\0')));
     return model.Bytes();
   }
-  model.Initializer(test::OnnxTensor("w", test::kOnnxFloat, {width, width}, std::string(static_cast<size_t>(width * width) * 4, '\0')));
+  model.Initializer(test::OnnxTensor("w", test::kOnnxFloat, {width, width},
+                                     std::string(static_cast<size_t>(width * width) * 4, '\0')));
   std::string last = "x";
   for (int layer = 1; layer <= layers; ++layer) {
     const std::string next = layer == layers ? "y" : "h" + std::to_string(layer);
@@ -51,7 +53,8 @@ class Raw {
     Check(Ort().SetIntraOpNumThreads(options.get(), static_cast<int>(threads)), "threads");
     session_ = Adopt<OrtSessionPtr>(
         [&](OrtSession** out) {
-          return Ort().CreateSessionFromArray(LoadedOrtLibrary().environment, bytes.data(), bytes.size(), options.get(), out);
+          return Ort().CreateSessionFromArray(LoadedOrtLibrary().environment, bytes.data(), bytes.size(), options.get(),
+                                              out);
         },
         "session");
     x_.Point(x);
@@ -97,7 +100,9 @@ void Measure(const char* title, int64_t rows, int64_t width, int layers, double 
   std::vector<float> x(static_cast<size_t>(rows * width), 1);
   std::vector<float> y(static_cast<size_t>(rows * width));
   const auto view = [rows, width](std::vector<float>& values) {
-    return TensorView{DType::kFloat32, {static_cast<uint64_t>(rows), static_cast<uint64_t>(width)}, reinterpret_cast<std::byte*>(values.data()),
+    return TensorView{DType::kFloat32,
+                      {static_cast<uint64_t>(rows), static_cast<uint64_t>(width)},
+                      reinterpret_cast<std::byte*>(values.data()),
                       values.size() * sizeof(float)};
   };
   ModelSource source;

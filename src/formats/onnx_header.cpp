@@ -107,8 +107,10 @@ class OnnxWalk {
           if (main) header_.graph_name = graph.Text("graph.name");
           break;
         case 5: {
+          const size_t external = header_.external_data.size();
           const std::string_view name = Tensor(graph.Message("graph.initializer"));
           if (main) header_.initializers.push_back(name);
+          if (main && header_.external_data.size() > external) header_.external_data.back().main_initializer = true;
           break;
         }
         case 11:
@@ -181,6 +183,7 @@ class OnnxWalk {
           tensor.Varints("tensor.dims", [&](uint64_t extent) {
             if (extent > static_cast<uint64_t>(INT64_MAX) || __builtin_mul_overflow(elements, extent, &elements))
               countable = false;
+            data.dims.push_back(static_cast<int64_t>(extent));
           });
           break;
         case 2:
@@ -215,6 +218,7 @@ class OnnxWalk {
       Bad("the external data of tensor " + Quoted(data.tensor) + " ends beyond 2^64: offset " +
           std::to_string(data.offset) + ", length " + std::to_string(*data.length));
     }
+    data.element_type = element_type;
     data.tensor_bytes = TensorBytes(element_type, elements);
     if (data.length && data.tensor_bytes && *data.length < *data.tensor_bytes) {
       Bad("the external data of tensor " + Quoted(data.tensor) + " has " + std::to_string(*data.length) +

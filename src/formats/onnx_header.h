@@ -37,6 +37,9 @@ struct OnnxExternalData {
   uint64_t offset = 0;
   std::optional<uint64_t> length;
   std::string_view checksum;
+  int32_t element_type = 0;  // TensorProto.DataType
+  std::vector<int64_t> dims;
+  bool main_initializer = false;  // an initializer of the main graph, not of a subgraph, and no attribute
   std::optional<uint64_t> tensor_bytes;  // what type and extents need; nothing for types of unknown size
 };
 

@@ -26,8 +26,9 @@ const char* KindName(OnnxValueKind kind) {
 
 TensorSpec SpecOf(const OnnxValue& value, const std::string& port, const std::string& model_label) {
   const auto refuse = [&](const std::string& what) {
-    throw Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-                model_label + ": " + port + " is " + what + "; only dense tensors of numbers and booleans can be bound");
+    throw Error(
+        HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+        model_label + ": " + port + " is " + what + "; only dense tensors of numbers and booleans can be bound");
   };
   if (value.kind != OnnxValueKind::kTensor) refuse(KindName(value.kind));
   const auto dtype = DTypeOfOnnx(static_cast<ONNXTensorElementDataType>(value.element_type));

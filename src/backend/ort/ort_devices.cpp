@@ -44,7 +44,8 @@ std::string MetadataOf(const OrtHardwareDevice* hardware, const char* key) {
 std::vector<OrtDevice> ListOrtDevices() {
   const OrtEpDevice* const* handles = nullptr;
   size_t count = 0;
-  Check(Ort().GetEpDevices(LoadedOrtLibrary().environment, &handles, &count), "ONNX Runtime's devices could not be listed");
+  Check(Ort().GetEpDevices(LoadedOrtLibrary().environment, &handles, &count),
+        "ONNX Runtime's devices could not be listed");
   std::vector<OrtDevice> devices;
   std::map<std::string, uint32_t> counts;
   for (size_t i = 0; i < count; ++i) {
@@ -59,7 +60,8 @@ std::vector<OrtDevice> ListOrtDevices() {
     entry.device.id = group + "/" + std::to_string(counts[group]++);
     const std::string description = MetadataOf(hardware, "Description");
     const char* vendor = Ort().HardwareDevice_Vendor(hardware);
-    entry.device.name = !description.empty() ? description : std::string(vendor ? vendor : "") + " " + NameOf(entry.kind);
+    entry.device.name =
+        !description.empty() ? description : std::string(vendor ? vendor : "") + " " + NameOf(entry.kind);
     entry.device.integrated = entry.kind == DeviceKind::kGpu && MetadataOf(hardware, "Discrete") == "0";
     devices.push_back(std::move(entry));
   }
@@ -71,8 +73,9 @@ OrtDevice SelectOrtDevice(const SessionOptions& options) {
   for (OrtDevice& entry : ListOrtDevices()) {
     const bool id_fits = options.device_id.empty() || options.device_id == entry.device.id;
     // A provider that runs on the CPU does not stand for the CPU unless it is pinned.
-    const bool provider_fits = options.provider.empty() ? (entry.provider == kCpuProvider) == (options.device == DeviceKind::kCpu)
-                                                        : options.provider == entry.provider;
+    const bool provider_fits = options.provider.empty()
+                                   ? (entry.provider == kCpuProvider) == (options.device == DeviceKind::kCpu)
+                                   : options.provider == entry.provider;
     if (id_fits && provider_fits && entry.kind == options.device) return entry;
     offered += (offered.empty() ? "" : ", ") + entry.device.id;
   }

@@ -24,8 +24,8 @@ struct OrtDevice {
 // In ONNX Runtime's order; the CPU provider included.
 std::vector<OrtDevice> ListOrtDevices();
 
-// The one that `options` asks for: `device_id` exactly, else the first of the kind, of the pinned provider where there is one.
-// ERROR_NOT_FOUND with a sentence that names what is there.
+// The one that `options` asks for: `device_id` exactly, else the first of the kind, of the pinned provider where there
+// is one. ERROR_NOT_FOUND with a sentence that names what is there.
 OrtDevice SelectOrtDevice(const SessionOptions& options);
 
 }  // namespace owml

@@ -16,7 +16,8 @@ struct OrtRelease {
 };
 
 using OrtSessionPtr = std::unique_ptr<OrtSession, OrtRelease<OrtSession, &OrtApi::ReleaseSession>>;
-using OrtSessionOptionsPtr = std::unique_ptr<OrtSessionOptions, OrtRelease<OrtSessionOptions, &OrtApi::ReleaseSessionOptions>>;
+using OrtSessionOptionsPtr =
+    std::unique_ptr<OrtSessionOptions, OrtRelease<OrtSessionOptions, &OrtApi::ReleaseSessionOptions>>;
 using OrtValuePtr = std::unique_ptr<OrtValue, OrtRelease<OrtValue, &OrtApi::ReleaseValue>>;
 using OrtTypeInfoPtr = std::unique_ptr<OrtTypeInfo, OrtRelease<OrtTypeInfo, &OrtApi::ReleaseTypeInfo>>;
 

@@ -64,7 +64,8 @@ bool Accept(void* handle, const std::string& label, OrtLibrary& library, std::st
   const std::string version = base->GetVersionString();
   // Asked first because GetApi writes to standard error when the level is too high for it.
   if (OrtMinorVersion(version) < ORT_API_VERSION) {
-    why_not = label + " is ONNX Runtime " + version + ", too old: 1." + std::to_string(ORT_API_VERSION) + " or newer is needed";
+    why_not = label + " is ONNX Runtime " + version + ", too old: 1." + std::to_string(ORT_API_VERSION) +
+              " or newer is needed";
     dlclose(handle);
     return false;
   }
@@ -79,7 +80,9 @@ bool Accept(void* handle, const std::string& label, OrtLibrary& library, std::st
   return true;
 }
 
-void* Open(const std::string& file, int extra_flags = 0) { return dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | extra_flags); }
+void* Open(const std::string& file, int extra_flags = 0) {
+  return dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | extra_flags);
+}
 
 [[noreturn]] void ThrowMissing(const std::string& sentence) {
   throw Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "ONNX Runtime is not available: " + sentence);
@@ -87,13 +90,15 @@ void* Open(const std::string& file, int extra_flags = 0) { return dlopen(file.c_
 
 void FindNamed(const std::string& file, OrtLibrary& library) {
   std::string why_not;
-  if (!Accept(Open(file), "'" + file + "'", library, why_not)) ThrowMissing("OWML_ONNXRUNTIME names '" + file + "': " + why_not);
+  if (!Accept(Open(file), "'" + file + "'", library, why_not))
+    ThrowMissing("OWML_ONNXRUNTIME names '" + file + "': " + why_not);
 }
 
 void FindUnderRoot(const std::string& root, OrtLibrary& library) {
   const std::vector<std::string> files = OrtLibrariesUnder(root);
   if (files.empty()) {
-    ThrowMissing("ONNXRUNTIME_ROOT names '" + root + "', which has no " + kFileName + " in it or in its lib, lib64 or capi folder");
+    ThrowMissing("ONNXRUNTIME_ROOT names '" + root + "', which has no " + kFileName +
+                 " in it or in its lib, lib64 or capi folder");
   }
   std::string why_not;
   if (!Accept(Open(files.front()), "'" + files.front() + "'", library, why_not)) {
@@ -146,7 +151,8 @@ std::unique_ptr<const OrtLibrary> Load() {
     FindAnywhere(*library);
   }
   loaded_api.store(library->api, std::memory_order_release);
-  Check(library->api->CreateEnvWithCustomLogger(WriteOrtLog, nullptr, OrtSeverityForLog(), "openwinml", &library->environment),
+  Check(library->api->CreateEnvWithCustomLogger(WriteOrtLog, nullptr, OrtSeverityForLog(), "openwinml",
+                                                &library->environment),
         "the ONNX Runtime environment could not be made");
   Check(library->api->DisableTelemetryEvents(library->environment), "telemetry could not be turned off");
   Log(OWML_LOG_LEVEL_INFO, "ort", "ONNX Runtime " + library->version + " from " + library->path);
@@ -181,7 +187,8 @@ std::vector<std::string> OrtLibrariesUnder(const std::string& root) {
   for (const char* folder : {"lib", "lib64", "capi", ""}) {
     std::vector<std::string> here;
     std::error_code error;
-    for (fs::directory_iterator entry(fs::path(root) / folder, error), end; !error && entry != end; entry.increment(error)) {
+    for (fs::directory_iterator entry(fs::path(root) / folder, error), end; !error && entry != end;
+         entry.increment(error)) {
       const std::string name = entry->path().filename().string();
       if (name == kFileName || name.rfind(std::string(kFileName) + ".", 0) == 0) here.push_back(entry->path().string());
     }

@@ -23,7 +23,8 @@ struct OrtLibrary {
   std::string path;
 };
 
-// Loads on the first call. Throws ERROR_NOT_SUPPORTED with a sentence that lists what was tried; a later call tries again.
+// Loads on the first call. Throws ERROR_NOT_SUPPORTED with a sentence that lists what was tried; a later call tries
+// again.
 const OrtLibrary& LoadedOrtLibrary();
 
 // The API table. Only after LoadedOrtLibrary() has succeeded once in this process.

@@ -23,7 +23,8 @@ OwmlLogLevel LevelOf(OrtLoggingLevel severity) {
 
 }  // namespace
 
-void ORT_API_CALL WriteOrtLog(void*, OrtLoggingLevel severity, const char*, const char*, const char*, const char* message) {
+void ORT_API_CALL WriteOrtLog(void*, OrtLoggingLevel severity, const char*, const char*, const char*,
+                              const char* message) {
   if (message) OwmlLogWrite(LevelOf(severity), "ort", message);
 }
 

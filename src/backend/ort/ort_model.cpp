@@ -1,7 +1,8 @@
-// Loading reads the header and checks every reference to outside data; ONNX Runtime sees the model only when a session is made.
-// Exception: files in ONNX Runtime's own format, whose schema only it can read.
+// Loading reads the header and checks every reference to outside data; ONNX Runtime sees the model only when a session
+// is made. Exception: files in ONNX Runtime's own format, whose schema only it can read.
 #include "backend/ort/ort_model.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -10,11 +11,12 @@
 #include "backend/ort/ort_schema.h"
 #include "backend/ort/ort_session.h"
 #include "backend/ort/ort_session_options.h"
+#include "backend/ort/ort_tensor.h"
+#include "backend/ort/ort_types.h"
 #include "base/error.h"
 #include "base/mapped_file.h"
 #include "formats/bad_data.h"
 #include "formats/external_data.h"
-#include "formats/onnx_header.h"
 
 namespace owml {
 namespace {
@@ -25,8 +27,9 @@ OrtSessionPtr OpenSession(const ModelSource& source, const OrtSessionOptions* op
   return Adopt<OrtSessionPtr>(
       [&](OrtSession** out) {
         OrtEnv* environment = LoadedOrtLibrary().environment;
-        return source.is_file() ? Ort().CreateSession(environment, source.path.c_str(), options, out)
-                                : Ort().CreateSessionFromArray(environment, source.bytes.data(), source.bytes.size(), options, out);
+        return source.is_file()
+                   ? Ort().CreateSession(environment, source.path.c_str(), options, out)
+                   : Ort().CreateSessionFromArray(environment, source.bytes.data(), source.bytes.size(), options, out);
       },
       doing.c_str());
 }
@@ -52,8 +55,11 @@ std::vector<OrtExternalFile> FilesFromMap(const OnnxHeader& header, const ModelS
   return files;
 }
 
-void AddFiles(OrtSessionOptions* options, const std::vector<OrtExternalFile>& files) {
-  if (files.empty()) return;
+// ONNX Runtime copies what it takes from files in memory while it optimises the graph, and drops the copy of an
+// initializer that is given as a value too. The values must outlive the session.
+std::vector<OrtValueSlot> AddExternalData(OrtSessionOptions* options, const std::vector<OrtExternalFile>& files,
+                                          const std::vector<OrtSharedInitializer>& initializers) {
+  if (files.empty()) return {};
   std::vector<const char*> names;
   std::vector<char*> buffers;
   std::vector<size_t> sizes;
@@ -63,13 +69,21 @@ void AddFiles(OrtSessionOptions* options, const std::vector<OrtExternalFile>& fi
     buffers.push_back(reinterpret_cast<char*>(const_cast<std::byte*>(file.bytes.data())));
     sizes.push_back(file.bytes.size());
   }
-  Check(Ort().AddExternalInitializersFromFilesInMemory(options, names.data(), buffers.data(), sizes.data(), names.size()),
-        "the resource map could not be handed to ONNX Runtime");
+  Check(
+      Ort().AddExternalInitializersFromFilesInMemory(options, names.data(), buffers.data(), sizes.data(), names.size()),
+      "the resource map could not be handed to ONNX Runtime");
+  std::vector<OrtValueSlot> values(initializers.size());
+  for (size_t i = 0; i < initializers.size(); ++i) {
+    values[i].Point(initializers[i].view);
+    Check(Ort().AddInitializer(options, initializers[i].name.c_str(), values[i].get()),
+          "an initializer could not be shared");
+  }
+  return values;
 }
 
 // The names must be those of Load: the file may have been replaced since.
-void RequireSameNames(const char* direction, const std::vector<TensorSpec>& declared, const std::vector<TensorSpec>& prepared,
-                      const std::string& label) {
+void RequireSameNames(const char* direction, const std::vector<TensorSpec>& declared,
+                      const std::vector<TensorSpec>& prepared, const std::string& label) {
   bool same = declared.size() == prepared.size();
   for (size_t i = 0; same && i < declared.size(); ++i) same = declared[i].name == prepared[i].name;
   if (!same) ThrowBadData(label, std::string("its ") + direction + "s are not those it had when it was loaded");
@@ -98,7 +112,24 @@ void OrtBackendModel::ReadOnnx() {
   } else {
     const OnnxHeader header = ReadOnnxHeader(source_.bytes, label);
     external_files_ = FilesFromMap(header, source_);
+    ShareInitializers(header);
     schema_ = DeclaredSchema(header, label);
+  }
+}
+
+void OrtBackendModel::ShareInitializers(const OnnxHeader& header) {
+  for (const OnnxExternalData& data : header.external_data) {
+    const auto dtype = DTypeOfOnnx(static_cast<ONNXTensorElementDataType>(data.element_type));
+    if (!data.main_initializer || !dtype || !data.tensor_bytes || data.dims.size() > kMaxRank) continue;
+    for (const OrtExternalFile& file : external_files_) {
+      if (file.location != data.location) continue;
+      const std::byte* bytes = file.bytes.data() + data.offset;
+      const auto element = static_cast<uintptr_t>(std::max(BytesPerElement(*dtype), 1));
+      if (reinterpret_cast<uintptr_t>(bytes) % element != 0) continue;  // kernels read whole elements
+      shared_initializers_.push_back(
+          {std::string(data.tensor),
+           {*dtype, Dims(data.dims.begin(), data.dims.end()), const_cast<std::byte*>(bytes), *data.tensor_bytes}});
+    }
   }
 }
 
@@ -114,14 +145,14 @@ void OrtBackendModel::ReadOrtFlatbuffer() {
 
 std::unique_ptr<BackendSession> OrtBackendModel::CreateSession(const SessionOptions& options) const {
   OrtSessionSetup setup = MakeSessionSetup(options, format_);
-  AddFiles(setup.options.get(), external_files_);
+  std::vector<OrtValueSlot> shared = AddExternalData(setup.options.get(), external_files_, shared_initializers_);
   OrtSessionPtr session = OpenSession(source_, setup.options.get());
   OrtPorts inputs = ReadInputs(session.get(), source_.label());
   OrtPorts outputs = ReadOutputs(session.get(), source_.label());
   RequireSameNames("input", schema_.inputs, inputs.specs, source_.label());
   RequireSameNames("output", schema_.outputs, outputs.specs, source_.label());
-  return std::make_unique<OrtBackendSession>(shared_from_this(), std::move(session), std::move(setup.report), std::move(inputs),
-                                             std::move(outputs), options);
+  return std::make_unique<OrtBackendSession>(shared_from_this(), std::move(shared), std::move(session),
+                                             std::move(setup.report), std::move(inputs), std::move(outputs), options);
 }
 
 }  // namespace owml

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "base/tensor_view.h"
+#include "formats/onnx_header.h"
 
 namespace owml {
 
@@ -14,6 +16,12 @@ namespace owml {
 struct OrtExternalFile {
   std::string location;  // as the model spells it
   std::span<const std::byte> bytes;
+};
+
+// One initializer of a buffer model whose bytes in the resource map can be used where they are.
+struct OrtSharedInitializer {
+  std::string name;
+  TensorView view;
 };
 
 class OrtBackendModel : public BackendModel, public std::enable_shared_from_this<OrtBackendModel> {
@@ -30,12 +38,15 @@ class OrtBackendModel : public BackendModel, public std::enable_shared_from_this
   OrtBackendModel(ModelSource source, ModelFormat format) : source_(std::move(source)), format_(format) {}
 
   void ReadOnnx();
+  void ShareInitializers(const OnnxHeader& header);
   void ReadOrtFlatbuffer();
 
   ModelSource source_;
   ModelFormat format_;
   Schema schema_;
-  std::vector<OrtExternalFile> external_files_;  // of a buffer only: ONNX Runtime opens those beside a file itself
+  // Of a buffer only: ONNX Runtime opens the files beside a model file itself.
+  std::vector<OrtExternalFile> external_files_;
+  std::vector<OrtSharedInitializer> shared_initializers_;
 };
 
 }  // namespace owml

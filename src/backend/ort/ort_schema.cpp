@@ -38,7 +38,8 @@ std::string TakeName(OrtAllocator* allocator, char* name) {
   return copy;
 }
 
-void AddPort(OrtPorts& ports, const std::string& model_label, const char* direction, std::string name, const OrtTypeInfo* info) {
+void AddPort(OrtPorts& ports, const std::string& model_label, const char* direction, std::string name,
+             const OrtTypeInfo* info) {
   const std::string port = PortName(direction, ports.specs.size(), name);
   ONNXType kind = ONNX_TYPE_UNKNOWN;
   Check(Ort().GetOnnxTypeFromTypeInfo(info, &kind), "reading a type failed");
@@ -54,8 +55,9 @@ void AddPort(OrtPorts& ports, const std::string& model_label, const char* direct
   size_t rank = 0;
   Check(Ort().GetDimensionsCount(tensor, &rank), "reading a rank failed");
   if (rank > kMaxRank) {
-    throw Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), model_label + ": " + port + " has rank " + std::to_string(rank) +
-                                                             ", more than " + std::to_string(kMaxRank));
+    throw Error(
+        HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+        model_label + ": " + port + " has rank " + std::to_string(rank) + ", more than " + std::to_string(kMaxRank));
   }
   std::vector<int64_t> extents(rank);
   std::vector<const char*> names(rank);
@@ -75,8 +77,8 @@ void AddPort(OrtPorts& ports, const std::string& model_label, const char* direct
 }
 
 template <typename Count, typename Name, typename Info>
-OrtPorts ReadPorts(const OrtSession* session, const std::string& model_label, const char* direction, Count count_of, Name name_of,
-                   Info info_of) {
+OrtPorts ReadPorts(const OrtSession* session, const std::string& model_label, const char* direction, Count count_of,
+                   Name name_of, Info info_of) {
   OrtAllocator* allocator = nullptr;
   Check(Ort().GetAllocatorWithDefaultOptions(&allocator), "the default allocator is missing");
   size_t count = 0;
@@ -86,7 +88,8 @@ OrtPorts ReadPorts(const OrtSession* session, const std::string& model_label, co
     char* raw_name = nullptr;
     Check(name_of(session, i, allocator, &raw_name), "reading a name failed");
     std::string name = TakeName(allocator, raw_name);
-    const auto info = Adopt<OrtTypeInfoPtr>([&](OrtTypeInfo** out) { return info_of(session, i, out); }, "reading a type failed");
+    const auto info =
+        Adopt<OrtTypeInfoPtr>([&](OrtTypeInfo** out) { return info_of(session, i, out); }, "reading a type failed");
     AddPort(ports, model_label, direction, std::move(name), info.get());
   }
   return ports;

@@ -1,5 +1,6 @@
 // One run: check and gather, one call of ONNX Runtime, deliver.
-// Nothing is allocated here while pointers and shapes stay as they were, except what ONNX Runtime makes for outputs left to it.
+// Nothing is allocated here while pointers and shapes stay as they were, except what ONNX Runtime makes for outputs
+// left to it.
 #include "backend/ort/ort_session.h"
 
 #include <cstring>
@@ -10,9 +11,11 @@
 
 namespace owml {
 
-OrtBackendSession::OrtBackendSession(std::shared_ptr<const BackendModel> model, OrtSessionPtr session, SessionReport report,
-                                     OrtPorts inputs, OrtPorts outputs, const SessionOptions& options)
+OrtBackendSession::OrtBackendSession(std::shared_ptr<const BackendModel> model, std::vector<OrtValueSlot> shared,
+                                     OrtSessionPtr session, SessionReport report, OrtPorts inputs, OrtPorts outputs,
+                                     const SessionOptions& options)
     : model_(std::move(model)),
+      shared_initializers_(std::move(shared)),
       report_(std::move(report)),
       inputs_(std::move(inputs)),
       outputs_(std::move(outputs)),
@@ -125,8 +128,8 @@ void OrtBackendSession::Execute() {
   results_.clear();
   if (selected_.empty()) return;
   results_.resize(selected_.size());
-  Check(Ort().Run(session_.get(), nullptr, input_names_.data(), input_values_.data(), input_values_.size(), selected_names_.data(),
-                  selected_names_.size(), selected_values_.data()),
+  Check(Ort().Run(session_.get(), nullptr, input_names_.data(), input_values_.data(), input_values_.size(),
+                  selected_names_.data(), selected_names_.size(), selected_values_.data()),
         "running the model failed");
   for (size_t k = 0; k < selected_.size(); ++k) {
     if (left_open_[k]) results_[k].reset(selected_values_[k]);
@@ -169,7 +172,8 @@ void OrtBackendSession::PassThrough(uint32_t output, std::span<const InputValue>
   const TensorView view = ViewOf(place);
   if (view.dims != source.dims) {
     throw Error(E_INVALIDARG, PortName("output", output, outputs_.specs[output].name) + " is " +
-                                  ToString(source.dtype, source.dims) + ", but its tensor is " + ToString(view.dtype, view.dims));
+                                  ToString(source.dtype, source.dims) + ", but its tensor is " +
+                                  ToString(view.dtype, view.dims));
   }
   if (source.bytes) std::memcpy(view.data, source.data, static_cast<size_t>(source.bytes));
   if (!made) return;

@@ -19,9 +19,10 @@ namespace owml {
 
 class OrtBackendSession : public BackendSession {
  public:
-  // `model` owns what the session reads from: the buffer and the resource map.
-  OrtBackendSession(std::shared_ptr<const BackendModel> model, OrtSessionPtr session, SessionReport report, OrtPorts inputs,
-                    OrtPorts outputs, const SessionOptions& options);
+  // `model` owns what the session reads from: the buffer and the resource map. `shared` are initializers that lie in
+  // the latter.
+  OrtBackendSession(std::shared_ptr<const BackendModel> model, std::vector<OrtValueSlot> shared, OrtSessionPtr session,
+                    SessionReport report, OrtPorts inputs, OrtPorts outputs, const SessionOptions& options);
 
   const Schema& schema() const override { return schema_; }
   SessionReport report() const override { return report_; }
@@ -42,6 +43,7 @@ class OrtBackendSession : public BackendSession {
   void PassThrough(uint32_t output, std::span<const InputValue> inputs, OutputValue& target);
 
   std::shared_ptr<const BackendModel> model_;
+  std::vector<OrtValueSlot> shared_initializers_;
   SessionReport report_;
   OrtPorts inputs_;
   OrtPorts outputs_;
@@ -50,8 +52,8 @@ class OrtBackendSession : public BackendSession {
   std::unique_ptr<OrtCallerState> caller_state_;  // null without pairs that the caller owns
   OrtSessionPtr session_;
 
-  // ONNX Runtime leaves a bound output unwritten when the graph hands an input straight on; these outputs are copied here. For each
-  // output the index of that input, or -1.
+  // ONNX Runtime leaves a bound output unwritten when the graph hands an input straight on; these outputs are copied
+  // here. For each output the index of that input, or -1.
   std::vector<int32_t> pass_through_;
 
   // Reused from run to run.

@@ -1,6 +1,6 @@
 // One function per group of options; the order does not matter to ONNX Runtime.
-// Two session entries are no configuration keys of ONNX Runtime and go to its setters: session.log_severity_level (a number from 0,
-// verbose, to 4, fatal) and session.enable_profiling (the prefix of the profile's path).
+// Two session entries are no configuration keys of ONNX Runtime and go to its setters: session.log_severity_level (a
+// number from 0, verbose, to 4, fatal) and session.enable_profiling (the prefix of the profile's path).
 #include "backend/ort/ort_session_options.h"
 
 #include <string>
@@ -36,17 +36,21 @@ void RefuseForeignOptions(const SessionOptions& options) {
 }
 
 int ThreadCount(uint32_t wanted, const char* which) {
-  if (wanted > INT32_MAX) throw Error(E_INVALIDARG, std::string(which) + " thread count " + std::to_string(wanted) + " is too large");
+  if (wanted > INT32_MAX)
+    throw Error(E_INVALIDARG, std::string(which) + " thread count " + std::to_string(wanted) + " is too large");
   return static_cast<int>(wanted);
 }
 
 void SetThreads(OrtSessionOptions* target, const SessionOptions& options, SessionReport& report) {
   report.intra_op_threads = options.intra_op_threads ? options.intra_op_threads : UsableCpuCount();
   report.inter_op_threads = options.inter_op_threads ? options.inter_op_threads : 1;
-  Check(Ort().SetIntraOpNumThreads(target, ThreadCount(report.intra_op_threads, "the intra-operator")), "the thread count was refused");
-  Check(Ort().SetInterOpNumThreads(target, ThreadCount(report.inter_op_threads, "the inter-operator")), "the thread count was refused");
+  Check(Ort().SetIntraOpNumThreads(target, ThreadCount(report.intra_op_threads, "the intra-operator")),
+        "the thread count was refused");
+  Check(Ort().SetInterOpNumThreads(target, ThreadCount(report.inter_op_threads, "the inter-operator")),
+        "the thread count was refused");
   // ONNX Runtime looks at the second count in its parallel mode only.
-  if (report.inter_op_threads > 1) Check(Ort().SetSessionExecutionMode(target, ORT_PARALLEL), "parallel execution was refused");
+  if (report.inter_op_threads > 1)
+    Check(Ort().SetSessionExecutionMode(target, ORT_PARALLEL), "parallel execution was refused");
 }
 
 void SetOptimization(OrtSessionOptions* target, const SessionOptions& options, SessionReport& report) {
@@ -80,7 +84,8 @@ void SetDimensionOverrides(OrtSessionOptions* target, const SessionOptions& opti
 
 void SetLogSeverity(OrtSessionOptions* target, const std::string& value) {
   if (value.size() != 1 || value[0] < '0' || value[0] > '4') {
-    throw Error(E_INVALIDARG, std::string("the session entry '") + kLogSeverityKey + "' takes a number from 0 to 4, not '" + value + "'");
+    throw Error(E_INVALIDARG, std::string("the session entry '") + kLogSeverityKey +
+                                  "' takes a number from 0 to 4, not '" + value + "'");
   }
   Check(Ort().SetSessionLogSeverityLevel(target, value[0] - '0'), "the log severity was refused");
 }
@@ -89,7 +94,8 @@ void SetConfiguration(OrtSessionOptions* target, const SessionOptions& options, 
   Check(Ort().SetUserLoggingFunction(target, WriteOrtLog, nullptr), "the log function was refused");
   Check(Ort().SetSessionLogSeverityLevel(target, OrtSeverityForLog()), "the log severity was refused");
   // The registry decided by extension or content; ONNX Runtime shall not decide again.
-  Check(Ort().AddSessionConfigEntry(target, "session.load_model_format", format == ModelFormat::kOrtFlatbuffer ? "ORT" : "ONNX"),
+  Check(Ort().AddSessionConfigEntry(target, "session.load_model_format",
+                                    format == ModelFormat::kOrtFlatbuffer ? "ORT" : "ONNX"),
         "the model format was refused");
   for (const auto& [key, value] : options.session_config) {
     if (key == kLogSeverityKey) {
@@ -109,7 +115,8 @@ void SetPlacement(OrtSessionOptions* target, const SessionOptions& options, Sess
                                   "' is set on a stage that is not pinned to an execution provider");
   }
   report.device = options.device;
-  const bool plain_cpu = options.device == DeviceKind::kCpu && options.device_id.empty() && options.provider_options.empty() &&
+  const bool plain_cpu = options.device == DeviceKind::kCpu && options.device_id.empty() &&
+                         options.provider_options.empty() &&
                          (options.provider.empty() || options.provider == kCpuProvider);
   if (plain_cpu) {
     report.provider = kCpuProvider;
@@ -124,8 +131,8 @@ void SetPlacement(OrtSessionOptions* target, const SessionOptions& options, Sess
     values.push_back(value.c_str());
   }
   const std::string doing = "the provider '" + device.provider + "' could not be added";
-  Check(Ort().SessionOptionsAppendExecutionProvider_V2(target, LoadedOrtLibrary().environment, &device.handle, 1, keys.data(),
-                                                       values.data(), keys.size()),
+  Check(Ort().SessionOptionsAppendExecutionProvider_V2(target, LoadedOrtLibrary().environment, &device.handle, 1,
+                                                       keys.data(), values.data(), keys.size()),
         doing.c_str());
 }
 

@@ -13,8 +13,8 @@ struct OrtSessionSetup {
   SessionReport report;
 };
 
-// Throws ERROR_NOT_SUPPORTED for an option that ONNX stages lack, E_INVALIDARG for a value that makes no sense, ERROR_NOT_FOUND for
-// a provider or device that is not there.
+// Throws ERROR_NOT_SUPPORTED for an option that ONNX stages lack, E_INVALIDARG for a value that makes no sense,
+// ERROR_NOT_FOUND for a provider or device that is not there.
 OrtSessionSetup MakeSessionSetup(const SessionOptions& options, ModelFormat format);
 
 }  // namespace owml

@@ -1,5 +1,6 @@
 // State pairs: what their axes mean, where their memory is, how the position moves.
-// Spec-open: how tokens are counted. An integer input 0 (ids) counts its last axis; another one (hidden states) its last but one.
+// Spec-open: how tokens are counted. An integer input 0 (ids) counts its last axis; another one (hidden states) its
+// last but one.
 #include "backend/ort/ort_state.h"
 
 #include <algorithm>
@@ -13,7 +14,8 @@ namespace {
 // Spec-open: the one spelling that the published models use.
 constexpr char kPositionInput[] = "past_seq_len";
 
-// Inputs by which a caller tells a decoder where its tokens go; with one of them rows beyond the position are not looked at.
+// Inputs by which a caller tells a decoder where its tokens go; with one of them rows beyond the position are not
+// looked at.
 constexpr const char* kPositionNames[] = {kPositionInput, "position_id", "position_ids", "cache_position"};
 
 constexpr size_t kSequenceAxis = 2;
@@ -29,7 +31,8 @@ void CheckStatePairs(std::span<const StatePair> pairs, const OrtPorts& inputs, c
   std::vector<bool> used_inputs(inputs.specs.size());
   std::vector<bool> used_outputs(outputs.specs.size());
   for (const StatePair& pair : pairs) {
-    const std::string name = "the state pair of input " + std::to_string(pair.input) + " and output " + std::to_string(pair.output);
+    const std::string name =
+        "the state pair of input " + std::to_string(pair.input) + " and output " + std::to_string(pair.output);
     if (pair.input >= inputs.specs.size() || pair.output >= outputs.specs.size()) {
       throw Error(E_INVALIDARG, name + ": the model has " + std::to_string(inputs.specs.size()) + " inputs and " +
                                     std::to_string(outputs.specs.size()) + " outputs");
@@ -49,7 +52,8 @@ void CheckStatePairs(std::span<const StatePair> pairs, const OrtPorts& inputs, c
       }
     }
     if (!fits) {
-      throw Error(E_INVALIDARG, name + ": they differ, " + ToString(in.dtype, in.dims) + " and " + ToString(out.dtype, out.dims));
+      throw Error(E_INVALIDARG,
+                  name + ": they differ, " + ToString(in.dtype, in.dims) + " and " + ToString(out.dtype, out.dims));
     }
   }
 }
@@ -77,7 +81,8 @@ OrtState::Tensor OrtState::MakeTensor(const StatePair& pair, uint64_t capacity) 
   const TensorSpec& in = inputs_.specs[pair.input];
   const TensorSpec& out = outputs_.specs[pair.output];
   if (!inputs_.has_shape[pair.input]) {
-    throw Error(E_INVALIDARG, Input(inputs_, pair.input) + " declares no rank, so its state cannot be kept by the runtime");
+    throw Error(E_INVALIDARG,
+                Input(inputs_, pair.input) + " declares no rank, so its state cannot be kept by the runtime");
   }
   Tensor tensor;
   tensor.pair = pair;
@@ -85,7 +90,8 @@ OrtState::Tensor OrtState::MakeTensor(const StatePair& pair, uint64_t capacity) 
   tensor.declared = in.dims;
   for (size_t axis = 0; axis < in.dims.size(); ++axis) {
     const bool out_known = outputs_.has_shape[pair.output];
-    if (in.dims[axis] == kFreeDimension && out_known && out.dims[axis] != kFreeDimension) tensor.declared[axis] = out.dims[axis];
+    if (in.dims[axis] == kFreeDimension && out_known && out.dims[axis] != kFreeDimension)
+      tensor.declared[axis] = out.dims[axis];
     const std::string out_name = out_known ? out.dim_names[axis] : std::string();
     const bool same_name = !in.dim_names[axis].empty() && in.dim_names[axis] == out_name;
     const bool unnamed = in.dim_names[axis].empty() && out_name.empty();
@@ -106,12 +112,14 @@ void OrtState::FindPositionInput() {
   for (size_t i = 1; i < inputs_.specs.size(); ++i) {
     const TensorSpec& spec = inputs_.specs[i];
     if (!IsPositionType(spec.dtype) || input_pairs_[i] >= 0) continue;
-    if (std::find(std::begin(kPositionNames), std::end(kPositionNames), spec.name) != std::end(kPositionNames)) addressed_ = true;
+    if (std::find(std::begin(kPositionNames), std::end(kPositionNames), spec.name) != std::end(kPositionNames))
+      addressed_ = true;
     Dims dims = spec.dims;
     std::replace(dims.begin(), dims.end(), kFreeDimension, uint64_t{1});
     if (spec.name != kPositionInput || ElementCount(dims) != 1) continue;
     position_input_ = static_cast<int64_t>(i);
-    position_value_.Point({spec.dtype, dims, position_bytes_, spec.dtype == DType::kInt32 ? sizeof(int32_t) : sizeof(int64_t)});
+    position_value_.Point(
+        {spec.dtype, dims, position_bytes_, spec.dtype == DType::kInt32 ? sizeof(int32_t) : sizeof(int64_t)});
   }
   for (const Tensor& tensor : tensors_) addressed_ = addressed_ && !tensor.grows();
 }
@@ -125,7 +133,8 @@ void OrtState::FindCapacity() {
   if (fixed_capacity_) capacity_ = fixed_capacity_;
 }
 
-std::optional<Dims> OrtState::StartShape(const Tensor& tensor, uint64_t capacity, std::span<const InputValue> inputs) const {
+std::optional<Dims> OrtState::StartShape(const Tensor& tensor, uint64_t capacity,
+                                         std::span<const InputValue> inputs) const {
   Dims dims = tensor.declared;
   const std::vector<std::string>& names = inputs_.specs[tensor.pair.input].dim_names;
   for (size_t axis = 0; axis < dims.size(); ++axis) {
@@ -173,7 +182,8 @@ uint64_t OrtState::TokensOf(std::span<const InputValue> inputs) const {
 void OrtState::BeginRun(std::span<const InputValue> inputs) {
   for (const Tensor& tensor : tensors_) {
     if (inputs[tensor.pair.input].bound) {
-      throw Error(E_INVALIDARG, Input(inputs_, tensor.pair.input) + " is state that the runtime keeps; bind nothing to it, or set caller-owned state");
+      throw Error(E_INVALIDARG, Input(inputs_, tensor.pair.input) +
+                                    " is state that the runtime keeps; bind nothing to it, or set caller-owned state");
     }
   }
   pending_tokens_ = TokensOf(inputs);
@@ -186,8 +196,8 @@ void OrtState::BeginRun(std::span<const InputValue> inputs) {
     if (tensor.current) continue;
     const auto dims = StartShape(tensor, capacity_, inputs);
     if (!dims) {
-      throw Error(E_INVALIDARG, Input(inputs_, tensor.pair.input) + " is state of open shape " + ToString(tensor.declared) +
-                                    "; set a sequence capacity or a dimension override");
+      throw Error(E_INVALIDARG, Input(inputs_, tensor.pair.input) + " is state of open shape " +
+                                    ToString(tensor.declared) + "; set a sequence capacity or a dimension override");
     }
     Allocate(tensor, *dims);
   }
@@ -206,7 +216,9 @@ OrtValue* OrtState::InputFor(uint32_t input) const {
   return pair >= 0 ? tensors_[static_cast<size_t>(pair)].current.get() : position_value_.get();
 }
 
-OrtValue* OrtState::OutputFor(uint32_t output) const { return tensors_[static_cast<size_t>(output_pairs_[output])].next.get(); }
+OrtValue* OrtState::OutputFor(uint32_t output) const {
+  return tensors_[static_cast<size_t>(output_pairs_[output])].next.get();
+}
 
 void OrtState::TakeOutput(uint32_t output, OrtValuePtr value) {
   tensors_[static_cast<size_t>(output_pairs_[output])].next = std::move(value);
@@ -238,7 +250,8 @@ void OrtState::Reset() {
 
 uint64_t OrtState::capacity() const {
   for (const Tensor& tensor : tensors_) {
-    const bool waits = !capacity_ && std::find(tensor.rules.begin(), tensor.rules.end(), AxisRule::kCapacity) != tensor.rules.end();
+    const bool waits =
+        !capacity_ && std::find(tensor.rules.begin(), tensor.rules.end(), AxisRule::kCapacity) != tensor.rules.end();
     if (waits) {
       throw Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
                   Input(inputs_, tensor.pair.input) + " leaves the sequence capacity open and none was set");
@@ -250,7 +263,8 @@ uint64_t OrtState::capacity() const {
 void OrtState::RewindTo(uint64_t position) {
   if (position == position_) return;
   if (position > position_) {
-    throw Error(E_INVALIDARG, "cannot rewind to position " + std::to_string(position) + ": the sequence has " + std::to_string(position_) + " tokens");
+    throw Error(E_INVALIDARG, "cannot rewind to position " + std::to_string(position) + ": the sequence has " +
+                                  std::to_string(position_) + " tokens");
   }
   if (position == 0) {
     Reset();
@@ -265,7 +279,8 @@ void OrtState::RewindTo(uint64_t position) {
 void OrtState::Truncate(uint64_t position) {
   std::vector<OrtValuePtr> shorter;
   for (const Tensor& tensor : tensors_) {
-    const auto axis = static_cast<size_t>(std::find(tensor.rules.begin(), tensor.rules.end(), AxisRule::kGrows) - tensor.rules.begin());
+    const auto axis = static_cast<size_t>(std::find(tensor.rules.begin(), tensor.rules.end(), AxisRule::kGrows) -
+                                          tensor.rules.begin());
     const TensorView from = tensor.current ? ViewOf(tensor.current.get()) : TensorView{};
     const size_t element = static_cast<size_t>(BytesPerElement(tensor.dtype));
     if (axis >= from.dims.size() || from.dims[axis] != position_ || element == 0) {
@@ -289,13 +304,15 @@ void OrtState::Truncate(uint64_t position) {
 void OrtState::SetCapacity(uint64_t capacity) {
   if (capacity == 0) throw Error(E_INVALIDARG, "a sequence capacity of 0 is not possible");
   if (fixed_capacity_ && capacity > fixed_capacity_) {
-    throw Error(E_INVALIDARG, "the model holds " + std::to_string(fixed_capacity_) + " positions; the capacity cannot be " +
-                                  std::to_string(capacity));
+    throw Error(E_INVALIDARG, "the model holds " + std::to_string(fixed_capacity_) +
+                                  " positions; the capacity cannot be " + std::to_string(capacity));
   }
   const bool follows = fixed_capacity_ || std::any_of(tensors_.begin(), tensors_.end(), [](const Tensor& tensor) {
-    return tensor.grows() || std::find(tensor.rules.begin(), tensor.rules.end(), AxisRule::kCapacity) != tensor.rules.end();
-  });
-  if (!follows) throw Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "the state of this model has no sequence capacity");
+                         return tensor.grows() || std::find(tensor.rules.begin(), tensor.rules.end(),
+                                                            AxisRule::kCapacity) != tensor.rules.end();
+                       });
+  if (!follows)
+    throw Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "the state of this model has no sequence capacity");
 
   // New memory first: a refusal leaves the state as it was.
   std::vector<Tensor> resized;

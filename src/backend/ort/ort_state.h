@@ -1,11 +1,13 @@
 // Sequence state that the session keeps between runs: declared pairs of state tensors, the position, the capacity.
 // Owned by ort_session.cpp, which asks it for values before a run and tells it when the run has succeeded.
 //
-// A pair is kept without copies: the run reads `current` and writes `next`, then the two change places, so that a failed run
-// leaves the state as it was. What a free axis of a state tensor means follows from the names of the two ends:
+// A pair is kept without copies: the run reads `current` and writes `next`, then the two change places, so that a
+// failed run leaves the state as it was. What a free axis of a state tensor means follows from the names of the two
+// ends:
 //   axis 2 of rank 4, same name or no names, capacity given   fixed buffer of `capacity` positions
-//   same name                                                  extent of the bound input axis with that name; axis 0 else 1
-//   other or no names                                          grows with the sequence, begins empty; axis 0 is 1
+//   same name                                                  extent of the bound input axis with that name; axis 0
+//   else 1 other or no names                                          grows with the sequence, begins empty; axis 0 is
+//   1
 #pragma once
 
 #include <cstdint>
@@ -31,7 +33,9 @@ class OrtState : public SequenceState {
   OrtState(const OrtPorts& inputs, const OrtPorts& outputs, const SessionOptions& options);
 
   // True for a state input and for the position input.
-  bool FeedsInput(uint32_t input) const { return input_pairs_[input] >= 0 || static_cast<int64_t>(input) == position_input_; }
+  bool FeedsInput(uint32_t input) const {
+    return input_pairs_[input] >= 0 || static_cast<int64_t>(input) == position_input_;
+  }
   bool OwnsOutput(uint32_t output) const { return output_pairs_[output] >= 0; }
 
   // Before a run. Throws ERROR_INSUFFICIENT_BUFFER past the capacity and E_INVALIDARG for a bound state input.

@@ -18,7 +18,8 @@ namespace owml {
 //   MODEL_LOADED                          E_NOT_VALID_STATE
 //   MODEL_LOAD_CANCELED                   ERROR_CANCELLED
 //   NOT_FOUND                             ERROR_NOT_FOUND
-//   everything else                       E_FAIL; E_OUTOFMEMORY or E_INVALIDARG where only the message tells that memory
+//   everything else                       E_FAIL; E_OUTOFMEMORY or E_INVALIDARG where only the message tells that
+//   memory
 //                                         ran out or that a bound output has another shape than the result
 HRESULT HresultOf(OrtErrorCode code, std::string_view message);
 

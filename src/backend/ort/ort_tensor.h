@@ -30,7 +30,8 @@ class OrtValueSlot {
 // A tensor in ONNX Runtime's own memory, all bytes zero. E_OUTOFMEMORY.
 OrtValuePtr MakeZeroTensor(DType dtype, const Dims& dims);
 
-// What `value` holds; the view is valid as long as the value. Throws ERROR_NOT_SUPPORTED for what is no tensor of a known type.
+// What `value` holds; the view is valid as long as the value. Throws ERROR_NOT_SUPPORTED for what is no tensor of a
+// known type.
 TensorView ViewOf(OrtValue* value);
 
 // The same, owning the value.

@@ -26,7 +26,9 @@ const std::vector<int64_t> kFollowing = {22, 40, 0, 49};
 
 class OrtDecoder : public testing::TestWithParam<const char*> {
  protected:
-  static std::string Path(const std::string& file) { return std::string(OWML_ONNX_DECODERS) + "/" + GetParam() + "/" + file; }
+  static std::string Path(const std::string& file) {
+    return std::string(OWML_ONNX_DECODERS) + "/" + GetParam() + "/" + file;
+  }
   static DType Type() { return std::string(GetParam()) == "float16" ? DType::kFloat16 : DType::kFloat32; }
 
   static SessionOptions Pairs(uint32_t first_input, uint32_t first_output, uint32_t count) {
@@ -266,7 +268,8 @@ TEST_P(OrtDecoder, SplitEqualsTheRawLoop) {
     }
     const HostTensor id = Ints({1, 1}, {tokens[step]});
     const HostTensor position = Ints({1}, {static_cast<int64_t>(state.position())});
-    const HostTensor mask = Type() == DType::kFloat16 ? Tensor(DType::kFloat16, {1, 1, 1, kCapacity}, narrow) : Floats({1, 1, 1, kCapacity}, wide);
+    const HostTensor mask = Type() == DType::kFloat16 ? Tensor(DType::kFloat16, {1, 1, 1, kCapacity}, narrow)
+                                                      : Floats({1, 1, 1, kCapacity}, wide);
     const TensorBuffer hidden = FirstOutput(*embedding, {Bound(id)});
     std::vector<InputValue> inputs(decoder->schema().inputs.size());
     inputs[0] = {true, hidden.view};
@@ -378,7 +381,11 @@ TEST_P(OrtDecoder, CallerOwnedStateIsUntouchedByAFailedRun) {
   std::vector<OutputValue> outputs = {Wanted(), OutputValue{}};
   EXPECT_TRUE(FAILED(ErrorOf([&] { RunWith(*session, {Bound(id), Bound(state)}, outputs); }).first));
   EXPECT_EQ(state.Values<uint8_t>(), std::vector<uint8_t>(state.view.bytes));
-  EXPECT_EQ(ErrorOf([&] { RunWith(*session, {Bound(id), InputValue{}}, outputs); }).first, E_INVALIDARG) << "no state bound";
+  EXPECT_EQ(ErrorOf([&] {
+              RunWith(*session, {Bound(id), InputValue{}}, outputs);
+            }).first,
+            E_INVALIDARG)
+      << "no state bound";
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, OrtDecoder, testing::Values("float32", "float16"),

@@ -39,8 +39,12 @@ HostTensor Tensor(DType dtype, Dims dims, const std::vector<T>& values) {
   return tensor;
 }
 
-inline HostTensor Floats(Dims dims, const std::vector<float>& values) { return Tensor(DType::kFloat32, std::move(dims), values); }
-inline HostTensor Ints(Dims dims, const std::vector<int64_t>& values) { return Tensor(DType::kInt64, std::move(dims), values); }
+inline HostTensor Floats(Dims dims, const std::vector<float>& values) {
+  return Tensor(DType::kFloat32, std::move(dims), values);
+}
+inline HostTensor Ints(Dims dims, const std::vector<int64_t>& values) {
+  return Tensor(DType::kInt64, std::move(dims), values);
+}
 inline HostTensor Zeros(DType dtype, const Dims& dims) {
   return Tensor(dtype, dims, std::vector<std::byte>(static_cast<size_t>(*ByteSize(dtype, dims))));
 }

@@ -1,10 +1,11 @@
 // The search for the library: order, sentences, versions.
+#include "backend/ort/ort_library.h"
+
 #include <gmock/gmock.h>
 
 #include <cstdlib>
 
 #include "backend/ort/ort_fixture.h"
-#include "backend/ort/ort_library.h"
 #include "backend/ort/ort_status.h"
 #include "support/temporary_folder.h"
 
@@ -14,7 +15,8 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// The library is loaded once a process, so each case runs in a child of its own. The child prints the error and exits with 0.
+// The library is loaded once a process, so each case runs in a child of its own. The child prints the error and exits
+// with 0.
 void PrintLoadError(const char* variable, const std::string& value) {
   ::unsetenv("OWML_ONNXRUNTIME");
   ::unsetenv("ONNXRUNTIME_ROOT");
@@ -76,7 +78,8 @@ TEST(OrtStatusCodes, BecomeDocumentedResults) {
   EXPECT_EQ(HresultOf(ORT_NOT_IMPLEMENTED, ""), HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED));
   EXPECT_EQ(HresultOf(ORT_NOT_FOUND, ""), HRESULT_FROM_WIN32(ERROR_NOT_FOUND));
   EXPECT_EQ(HresultOf(ORT_FAIL, "something else"), E_FAIL);
-  EXPECT_EQ(HresultOf(ORT_RUNTIME_EXCEPTION, "Failed to allocate memory for requested buffer of size 1"), E_OUTOFMEMORY);
+  EXPECT_EQ(HresultOf(ORT_RUNTIME_EXCEPTION, "Failed to allocate memory for requested buffer of size 1"),
+            E_OUTOFMEMORY);
 }
 
 }  // namespace

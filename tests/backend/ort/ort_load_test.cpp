@@ -1,6 +1,5 @@
 // What Load accepts, what it refuses and with which sentence.
 #include <gmock/gmock.h>
-
 #include <sys/stat.h>
 
 #include <map>
@@ -71,12 +70,14 @@ TEST(OrtLoad, DeclaresNamesTypesExtentsAndSymbols) {
 
 TEST(OrtLoad, RunsAFileInAFolderWithSpacesAccentsAndCjk) {
   const TemporaryFolder folder;
-  const auto path = folder.Write("dossier d'été 模型/modèle 一.onnx", AddModel(OnnxTensor("w", kOnnxFloat, {2}, TwoFloats(10, 20))).Bytes());
+  const auto path = folder.Write("dossier d'été 模型/modèle 一.onnx",
+                                 AddModel(OnnxTensor("w", kOnnxFloat, {2}, TwoFloats(10, 20))).Bytes());
   EXPECT_EQ(AddOneTwo(*Load(File(path))), (std::vector<float>{11, 22}));
 }
 
 TEST(OrtLoad, RefusesTypesThatTheApiCannotCarryAndNamesTheInput) {
-  for (const auto& [type, name] : std::map<int32_t, std::string>{{kOnnxString, "string"}, {14, "complex64"}, {17, "float8e4m3fn"}}) {
+  for (const auto& [type, name] :
+       std::map<int32_t, std::string>{{kOnnxString, "string"}, {14, "complex64"}, {17, "float8e4m3fn"}}) {
     OnnxWriter model;
     model.Input("first", kOnnxFloat, {1}).Input("words", type, {1}).Output("y", type, {1});
     model.Node(OnnxNode("Identity", {"words"}, {"y"}));
@@ -88,9 +89,11 @@ TEST(OrtLoad, RefusesTypesThatTheApiCannotCarryAndNamesTheInput) {
 
 TEST(OrtLoad, RefusesSequencesMapsAndOptionalsAndNamesTheOutput) {
   const ProtobufWriter tensor = ProtobufWriter().Message(1, ProtobufWriter().Varint(1, kOnnxFloat));
-  const std::map<uint32_t, std::string> kinds = {{4, "a sequence"}, {5, "a map"}, {8, "a sparse tensor"}, {9, "an optional"}};
+  const std::map<uint32_t, std::string> kinds = {
+      {4, "a sequence"}, {5, "a map"}, {8, "a sparse tensor"}, {9, "an optional"}};
   for (const auto& [field, name] : kinds) {
-    const ProtobufWriter inner = field == 8 ? ProtobufWriter().Varint(1, kOnnxFloat) : ProtobufWriter().Message(1, tensor);
+    const ProtobufWriter inner =
+        field == 8 ? ProtobufWriter().Varint(1, kOnnxFloat) : ProtobufWriter().Message(1, tensor);
     OnnxWriter model;
     model.Input("x", kOnnxFloat, {1});
     model.graph().Message(12, ProtobufWriter().Bytes(1, "result").Message(2, ProtobufWriter().Message(field, inner)));
@@ -195,8 +198,20 @@ TEST(OrtLoad, RefusesABufferWithExternalDataAndNoResourceMap) {
 }
 
 TEST(OrtLoad, TakesExternalDataOfABufferFromTheResourceMap) {
-  const auto model = Load(BufferWithMap(AddModel(Weights("w.bin", "4")).Bytes(), {{"w.bin", "0000" + TwoFloats(7, 8)}}));
+  const auto model =
+      Load(BufferWithMap(AddModel(Weights("w.bin", "4")).Bytes(), {{"w.bin", "0000" + TwoFloats(7, 8)}}));
   EXPECT_EQ(AddOneTwo(*model), (std::vector<float>{8, 10}));
+}
+
+TEST(OrtLoad, ReadsAlignedResourcesWhereTheyLie) {
+  const auto resources = std::make_shared<Resources>(std::map<std::string, std::string>{{"w.bin", TwoFloats(7, 8)}});
+  ModelSource source = Buffer(AddModel(Weights("w.bin")).Bytes());
+  source.resources = resources;
+  const auto session = Load(source)->CreateSession({});
+  const HostTensor x = Floats({2}, {0, 0});
+  const float changed[] = {1, 2};
+  std::memcpy(const_cast<std::byte*>(resources->Find("w.bin")->data()), changed, sizeof changed);
+  EXPECT_EQ(ValuesOf<float>(FirstOutput(*session, {Bound(x)}).view), (std::vector<float>{1, 2}));
 }
 
 TEST(OrtLoad, RefusesAResourceMapThatLacksTheKeyOrTheBytes) {

@@ -98,9 +98,11 @@ TEST(OrtSession, RefusesAViewWhoseBytesDoNotFitItsShape) {
 TEST(OrtSession, RefusesADestinationThatDoesNotFitAndWritesNothing) {
   const auto session = Session(NegModel());
   const HostTensor x = Floats({1, 4}, {1, 2, 3, 4});
-  for (const HostTensor& y : {Zeros(DType::kFloat64, {1, 4}), Zeros(DType::kFloat32, {1, 5}), Zeros(DType::kFloat32, {2, 4})}) {
+  for (const HostTensor& y :
+       {Zeros(DType::kFloat64, {1, 4}), Zeros(DType::kFloat32, {1, 5}), Zeros(DType::kFloat32, {2, 4})}) {
     std::vector<OutputValue> outputs = {Into(y)};
-    EXPECT_EQ(ErrorOf([&] { RunWith(*session, {Bound(x)}, outputs); }).first, E_INVALIDARG) << ToString(y.view.dtype, y.view.dims);
+    EXPECT_EQ(ErrorOf([&] { RunWith(*session, {Bound(x)}, outputs); }).first, E_INVALIDARG)
+        << ToString(y.view.dtype, y.view.dims);
     EXPECT_EQ(y.Values<uint8_t>(), std::vector<uint8_t>(y.view.bytes));
   }
 }
@@ -128,13 +130,14 @@ TEST(OrtSession, SkipsOutputsThatNobodyWants) {
 
 TEST(OrtSession, CarriesEveryElementTypeOfTheApi) {
   const std::vector<std::pair<int32_t, DType>> types = {
-      {1, DType::kFloat32}, {10, DType::kFloat16}, {16, DType::kBFloat16}, {3, DType::kInt8},   {2, DType::kUInt8},
+      {1, DType::kFloat32}, {10, DType::kFloat16}, {16, DType::kBFloat16}, {3, DType::kInt8},    {2, DType::kUInt8},
       {5, DType::kInt16},   {4, DType::kUInt16},   {6, DType::kInt32},     {12, DType::kUInt32}, {7, DType::kInt64},
       {13, DType::kUInt64}, {11, DType::kFloat64}, {9, DType::kBool},      {22, DType::kInt4},   {21, DType::kUInt4}};
   for (const auto& [onnx, dtype] : types) {
     // Five elements: the packed types end in half a byte.
     const HostTensor x = Zeros(dtype, {5});
-    for (uint64_t i = 0; i < x.view.bytes; ++i) x.view.data[i] = static_cast<std::byte>(dtype == DType::kBool ? i % 2 : i + 1);
+    for (uint64_t i = 0; i < x.view.bytes; ++i)
+      x.view.data[i] = static_cast<std::byte>(dtype == DType::kBool ? i % 2 : i + 1);
     if (BytesPerElement(dtype) == 0) x.view.data[x.view.bytes - 1] = std::byte{7};
     const auto session = Session(CopyModel(onnx, 5));
     EXPECT_EQ(session->schema().inputs[0].dtype, dtype);
@@ -168,8 +171,10 @@ TEST(OrtSession, CopiesAnInputThatTheModelHandsStraightToAnOutput) {
 
 TEST(OrtSession, AcceptsAnInputWhoseRankTheModelLeavesOpen) {
   OnnxWriter model;
-  model.InputValue(ProtobufWriter().Bytes(1, "x").Message(2, ProtobufWriter().Message(1, ProtobufWriter().Varint(1, kOnnxFloat))));
-  model.graph().Message(12, ProtobufWriter().Bytes(1, "y").Message(2, ProtobufWriter().Message(1, ProtobufWriter().Varint(1, kOnnxFloat))));
+  model.InputValue(
+      ProtobufWriter().Bytes(1, "x").Message(2, ProtobufWriter().Message(1, ProtobufWriter().Varint(1, kOnnxFloat))));
+  model.graph().Message(12, ProtobufWriter().Bytes(1, "y").Message(
+                                2, ProtobufWriter().Message(1, ProtobufWriter().Varint(1, kOnnxFloat))));
   model.Node(OnnxNode("Neg", {"x"}, {"y"}));
   const auto session = Session(model.Bytes());
   EXPECT_EQ(FirstOutput(*session, {Bound(Floats({2, 1}, {1, 2}))}).view.dims, (Dims{2, 1}));
@@ -181,11 +186,13 @@ TEST(OrtSession, ReportsAFailureOfTheModelItself) {
   model.Input("x", kOnnxFloat, {"n"}).Input("shape", kOnnxInt64, {1}).Output("y", kOnnxFloat, {"m"});
   model.Node(OnnxNode("Reshape", {"x", "shape"}, {"y"}));
   const auto session = Session(model.Bytes());
-  const auto [code, sentence] =
-      ErrorOf([&] { FirstOutput(*session, {Bound(Floats({2}, {1, 2})), Bound(Ints({1}, {3}))}); });
+  const auto [code, sentence] = ErrorOf([&] {
+    FirstOutput(*session, {Bound(Floats({2}, {1, 2})), Bound(Ints({1}, {3}))});
+  });
   EXPECT_TRUE(FAILED(code));
   EXPECT_THAT(sentence, HasSubstr("running the model failed"));
-  EXPECT_EQ(FirstOutput(*session, {Bound(Floats({2}, {1, 2})), Bound(Ints({1}, {2}))}).view.dims, (Dims{2})) << "and goes on";
+  EXPECT_EQ(FirstOutput(*session, {Bound(Floats({2}, {1, 2})), Bound(Ints({1}, {2}))}).view.dims, (Dims{2}))
+      << "and goes on";
 }
 
 TEST(OrtSession, FixesSymbolicDimensions) {
@@ -235,7 +242,10 @@ TEST(OrtSession, RefusesOptionsThatOnnxStagesLack) {
             }),
             kNotSupported);
   EXPECT_EQ(code_with([](SessionOptions& o) { o.provider_options = {{"a", "b"}}; }), E_INVALIDARG) << "no pin";
-  EXPECT_EQ(code_with([](SessionOptions& o) { o.session_config = {{"session.log_severity_level", "loud"}}; }), E_INVALIDARG);
+  EXPECT_EQ(code_with([](SessionOptions& o) {
+              o.session_config = {{"session.log_severity_level", "loud"}};
+            }),
+            E_INVALIDARG);
 }
 
 TEST(OrtSession, PinsTheCpuProviderAndFindsNoOther) {
@@ -260,7 +270,8 @@ TEST(OrtSession, NeverPutsAGpuOrNpuRequestOnTheCpu) {
 TEST(OrtSession, WritesAProfileWhenTheSessionEntryAsksForOne) {
   const TemporaryFolder folder;
   SessionOptions options;
-  options.session_config = {{"session.enable_profiling", (folder.path() / "profile").string()}, {"unknown.key", "passed through"}};
+  options.session_config = {{"session.enable_profiling", (folder.path() / "profile").string()},
+                            {"unknown.key", "passed through"}};
   auto session = Session(NegModel(), options);
   FirstOutput(*session, {Bound(Zeros(DType::kFloat32, {1, 4}))});
   session.reset();
@@ -275,7 +286,8 @@ TEST(OrtSession, WritesAProfileWhenTheSessionEntryAsksForOne) {
 TEST(OrtSession, SendsOnnxRuntimesLogToOurSink) {
   std::string collected;
   OwmlLogSetLevel(OWML_LOG_LEVEL_DEBUG);
-  OwmlLogSetSink([](void* context, OwmlLogLevel, const char* component, const char*) { *static_cast<std::string*>(context) += component; },
+  OwmlLogSetSink([](void* context, OwmlLogLevel, const char* component,
+                    const char*) { *static_cast<std::string*>(context) += component; },
                  &collected);
   SessionOptions options;
   options.session_config = {{"session.log_severity_level", "0"}};

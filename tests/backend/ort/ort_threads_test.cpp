@@ -58,7 +58,8 @@ TEST(OrtThreads, AFailureInOneSessionLeavesAnotherAlone) {
   const auto bad = Session(OneNode("Neg"));
   std::thread failing([&bad] {
     const HostTensor wrong = Zeros(DType::kInt8, {1});
-    for (int run = 0; run < kRuns; ++run) EXPECT_EQ(ErrorOf([&] { FirstOutput(*bad, {Bound(wrong)}); }).first, E_INVALIDARG);
+    for (int run = 0; run < kRuns; ++run)
+      EXPECT_EQ(ErrorOf([&] { FirstOutput(*bad, {Bound(wrong)}); }).first, E_INVALIDARG);
   });
   RunMany(*good, 1, -1);
   failing.join();

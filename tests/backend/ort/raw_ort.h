@@ -23,7 +23,8 @@ class RawModel {
       Check(Ort().AddSessionConfigEntry(options.get(), "session.save_model_format", "ORT"), "save");
     }
     session_ = Adopt<OrtSessionPtr>(
-        [&](OrtSession** out) { return Ort().CreateSession(library.environment, path.c_str(), options.get(), out); }, "session");
+        [&](OrtSession** out) { return Ort().CreateSession(library.environment, path.c_str(), options.get(), out); },
+        "session");
     inputs_ = ReadInputs(session_.get(), path).specs;
     outputs_ = ReadOutputs(session_.get(), path).specs;
   }
@@ -46,8 +47,8 @@ class RawModel {
     std::vector<const char*> output_names;
     for (const TensorSpec& spec : outputs_) output_names.push_back(spec.name.c_str());
     std::vector<OrtValue*> results(outputs_.size());
-    Check(Ort().Run(session_.get(), nullptr, names.data(), values.data(), values.size(), output_names.data(), results.size(),
-                    results.data()),
+    Check(Ort().Run(session_.get(), nullptr, names.data(), values.data(), values.size(), output_names.data(),
+                    results.size(), results.data()),
           "raw run");
     std::vector<HostTensor> outputs;
     for (OrtValue* result : results) {
