@@ -70,7 +70,7 @@ inline constexpr char kChatMl[] =
 inline constexpr UINT32 kImStart = kTinyVocabulary;
 inline constexpr UINT32 kImEnd = kTinyVocabulary + 1;
 
-// The tiny vocabulary plus <|im_start|> and <|im_end|>, the latter being the end token; no weights.
+// The tiny vocabulary plus <|im_start|>, <|im_end|> (the end token) and a space, which such vocabularies write as U+2581; no weights.
 inline GgufWriter TinyChatVocabulary(const std::string& chat_template = kChatMl) {
   GgufWriter file = TinyLlamaMetadata();
   std::vector<std::string> tokens = {"<unk>", "<s>", "</s>"};
@@ -80,8 +80,8 @@ inline GgufWriter TinyChatVocabulary(const std::string& chat_template = kChatMl)
     tokens.push_back(std::string("<0x") + kHex[byte >> 4] + kHex[byte & 15] + ">");
     types.push_back(6);
   }
-  tokens.insert(tokens.end(), {"<|im_start|>", "<|im_end|>"});
-  types.insert(types.end(), {3, 3});
+  tokens.insert(tokens.end(), {"<|im_start|>", "<|im_end|>", "\u2581"});
+  types.insert(types.end(), {3, 3, 1});
   file.Add("tokenizer.ggml.tokens", tokens).Add("tokenizer.ggml.token_type", types);
   file.Add("tokenizer.ggml.scores", std::vector<float>(tokens.size(), 0.0f));
   file.Add("tokenizer.ggml.eos_token_id", kImEnd).Add("tokenizer.ggml.add_space_prefix", false);

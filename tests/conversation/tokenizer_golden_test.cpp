@@ -66,7 +66,7 @@ TEST_P(TokenizerGoldenTest, LongTextsWithoutBordersNeitherCrashNorTakeForever) {
   const auto tokenizer = CreateTokenizerFromFile(path_);
   for (const std::string unit : {"a", " ", "\n", "7", "!", "\u4f60", "word "}) {
     std::string text;
-    while (text.size() < 100000) text += unit;
+    while (text.size() < 30000) text += unit;
     const auto begin = std::chrono::steady_clock::now();
     EXPECT_FALSE(Encoded(tokenizer.Get(), text).empty());
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60)) << "of '" << unit << "'";
@@ -76,8 +76,8 @@ TEST_P(TokenizerGoldenTest, LongTextsWithoutBordersNeitherCrashNorTakeForever) {
 INSTANTIATE_TEST_SUITE_P(Vocabularies, TokenizerGoldenTest,
                          testing::Values("command-r", "deepseek-coder", "deepseek-llm", "falcon", "gemma-4", "gpt-2", "llama-bpe",
                                          "llama-spm", "mpt", "phi-3", "qwen2", "qwen35", "refact", "starcoder"),
-                         [](const auto& info) {
-                           std::string name = info.param;
+                         [](const auto& vocabulary) {
+                           std::string name = vocabulary.param;
                            for (char& c : name) c = c == '-' ? '_' : c;
                            return name;
                          });

@@ -69,7 +69,7 @@ TEST_F(TokenizerTest, NoTokensDecodeToAnEmptyText) { EXPECT_EQ(Decoded(tokenizer
 TEST_F(TokenizerTest, IdsOutsideTheVocabularyAreRefused) {
   ComPtr<IWinMLTokenizerDecoder> decoder;
   ASSERT_EQ(tokenizer_->CreateDecoder(decoder.GetAddressOf()), S_OK);
-  for (const UINT32 id : {kTinyVocabulary + 2, UINT32_MAX, 0x80000000u}) {
+  for (const UINT32 id : {kTinyVocabulary + 3, UINT32_MAX, 0x80000000u}) {
     LPWSTR text = nullptr;
     EXPECT_EQ(tokenizer_->Decode(&id, 1, WINML_TOKENIZER_DECODE_FLAG_NONE, &text), E_INVALIDARG);
     EXPECT_EQ(text, nullptr);

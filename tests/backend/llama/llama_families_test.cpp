@@ -101,7 +101,7 @@ TEST_F(LlamaFamiliesTest, AModuleThatImportsAnUpstreamCoreIsRejected) {
 }
 
 TEST_F(LlamaFamiliesTest, FamilyNamesAreLowerCaseAndCpuIsReserved) {
-  for (const std::string name : {"cpu", "Vulkan", "-x", "a.b", std::string(33, 'a')}) {
+  for (const std::string& name : {"cpu"s, "Vulkan"s, "-x"s, "a.b"s, std::string(33, 'a')}) {
     Write(name, {});
     EXPECT_NE(Reason(name), "") << name;
   }

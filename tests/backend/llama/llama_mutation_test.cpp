@@ -7,6 +7,7 @@
 #include <random>
 
 #include "backend/llama/llama_fixture.h"
+#include "formats/gguf.h"
 
 namespace owml::test {
 namespace {
@@ -16,7 +17,7 @@ void Try(const std::string& bytes) {
   try {
     ModelSource source;
     source.bytes = AsBytes(bytes);
-    const auto model = LlamaBackend().Load(source, ModelFormat::kGguf);
+    const auto model = MakeLlamaBackend()->Load(source, ModelFormat::kGguf);
     SessionOptions options;
     options.sequence_capacity_hint = 16;
     const auto session = SessionOn(*model, options);
