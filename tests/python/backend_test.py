@@ -134,7 +134,8 @@ def test_wheel_is_the_same_on_every_build_and_its_digests_are_right(tmp_path):
 
 def test_metadata_has_the_extras_and_the_readme():
     folder = pathlib.Path(backend.PACKAGE)
-    text = metadata_text(project_table(folder / "pyproject.toml"), backend.version(), folder)
+    text = metadata_text(project_table(folder / "pyproject.toml"), backend.version(), folder, ["LICENSE"])
     head, _, body = text.partition("\n\n")
     assert 'Requires-Dist: onnxruntime>=1.32; extra == "cpu"' in head and "Provides-Extra: gpu" in head
+    assert "License-File: LICENSE" in head
     assert f"Version: {backend.version()}" in head and body == (folder / "README.md").read_text("utf-8")

@@ -3,6 +3,7 @@
 """openwinml offers the names it promises."""
 
 import importlib.util
+import os
 import pathlib
 import re
 import subprocess
@@ -59,14 +60,30 @@ try:
 except ImportError as error:
     print(error)
 """
-    import os
-
     said = run(code, env={**os.environ, "OWML_LIBRARY_DIR": str(tmp_path)})
     assert "libwinml_runtime.so" in said and str(tmp_path) in said and "OWML_LIBRARY_DIR" in said
 
 
 def test_import_loads_no_native_library():
     run("import openwinml.runtime, openwinml.tasks; assert 'libwinml' not in open('/proc/self/maps').read()")
+
+
+def test_installed_onnx_runtime_is_found_without_importing_it(tmp_path):
+    (tmp_path / "onnxruntime" / "capi").mkdir(parents=True)
+    (tmp_path / "onnxruntime" / "__init__.py").write_text("raise SystemExit('imported')")
+    library = tmp_path / "onnxruntime" / "capi" / "libonnxruntime.so.1.99.0"
+    library.touch()
+    code = f"""
+import os, sys
+sys.path.insert(0, {str(tmp_path)!r})
+from openwinml import _onnxruntime
+_onnxruntime.announce()
+print(os.environ.get("OWML_ONNXRUNTIME"))
+"""
+    plain = {name: value for name, value in os.environ.items() if name not in ("OWML_ONNXRUNTIME", "ONNXRUNTIME_ROOT")}
+    assert run(code, env=plain).strip() == str(library)
+    assert run(code, env={**plain, "OWML_ONNXRUNTIME": "mine.so"}).strip() == "mine.so"
+    assert run(code, env={**plain, "ONNXRUNTIME_ROOT": "/mine"}).strip() == "None"
 
 
 def test_every_annotation_can_be_checked():

@@ -15,7 +15,7 @@ def project_table(path: pathlib.Path) -> dict:
     return tomllib.loads(path.read_text("utf-8"))["project"]
 
 
-def metadata_text(project: dict, version: str, folder: pathlib.Path) -> str:
+def metadata_text(project: dict, version: str, folder: pathlib.Path, licenses: "list[str]") -> str:
     known = {
         "name", "description", "readme", "license", "requires-python", "dynamic", "keywords", "classifiers",
         "optional-dependencies", "scripts", "dependencies", "urls",
@@ -29,10 +29,10 @@ def metadata_text(project: dict, version: str, folder: pathlib.Path) -> str:
         f"Version: {version}",
         f"Summary: {project['description']}",
         f"License-Expression: {project['license']}",
-        "License-File: LICENSE",
         f"Keywords: {','.join(project['keywords'])}",
         f"Requires-Python: {project['requires-python']}",
     ]
+    lines += [f"License-File: {name}" for name in licenses]
     lines += [f"Project-URL: {name}, {address}" for name, address in project.get("urls", {}).items()]
     lines += [f"Classifier: {name}" for name in project["classifiers"]]
     lines += [f"Requires-Dist: {requirement}" for requirement in project.get("dependencies", [])]

@@ -116,14 +116,12 @@ def _python_files() -> "dict[str, pathlib.Path]":
 def _write(directory: str, tag: str, files: "dict[str, pathlib.Path]") -> str:
     project = project_table(PACKAGE / "pyproject.toml")
     scripts = "".join(f"{name} = {target}\n" for name, target in project.get("scripts", {}).items())
+    licenses = ["LICENSE", "THIRD_PARTY.md"]
     information = {
-        "METADATA": metadata_text(project, version(), PACKAGE),
+        "METADATA": metadata_text(project, version(), PACKAGE, licenses),
         "entry_points.txt": f"[console_scripts]\n{scripts}",
-        "licenses/LICENSE": (ROOT / "LICENSE").read_text("utf-8"),
+        **{f"licenses/{name}": (ROOT / name).read_text("utf-8") for name in licenses},
     }
-    third_party = ROOT / "THIRD_PARTY.md"
-    if third_party.is_file():
-        information["licenses/THIRD_PARTY.md"] = third_party.read_text("utf-8")
     return wheel_file.write(pathlib.Path(directory), project["name"], version(), f"py3-none-{tag}", files, information)
 
 
