@@ -28,9 +28,11 @@ jinja::value String(const std::string& text, bool from_template) {
   return value;
 }
 
-// A role is a word that templates put between the brackets of a control token ("<|user|>"), so a plain word counts as theirs.
+// A role is a word that templates put between the brackets of a control token ("<|user|>"), so a plain word counts as
+// theirs.
 bool IsPlainWord(const std::string& role) {
-  return !role.empty() && role.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == std::string::npos;
+  return !role.empty() && role.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
+                              std::string::npos;
 }
 
 jinja::value TextParts(const std::vector<std::string>& texts) {
@@ -102,9 +104,9 @@ const ChatTemplate::Traits& ChatTemplate::FindTraits() const {
 
 std::vector<PromptPart> ChatTemplate::Render(const TemplateInput& input) const {
   if (source_.size() > kMaxTemplate) {
-    throw Error(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
-                label_ + ": its chat template has " + std::to_string(source_.size()) + " bytes; at most " +
-                    std::to_string(kMaxTemplate) + " are accepted");
+    throw Error(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), label_ + ": its chat template has " +
+                                                            std::to_string(source_.size()) + " bytes; at most " +
+                                                            std::to_string(kMaxTemplate) + " are accepted");
   }
   std::vector<PromptPart> parts;
   // The parsed template dies on the same stack, since its end recurses as deep as its birth.
@@ -150,7 +152,8 @@ std::vector<PromptPart> ChatTemplate::RenderHere(const TemplateInput& input) con
   context.set_val("bos_token", String(bos_, true));
   context.set_val("eos_token", String(eos_, true));
   context.set_val("add_generation_prompt", jinja::mk_val<jinja::value_bool>(input.add_generation_prompt));
-  if (input.enable_thinking) context.set_val("enable_thinking", jinja::mk_val<jinja::value_bool>(*input.enable_thinking));
+  if (input.enable_thinking)
+    context.set_val("enable_thinking", jinja::mk_val<jinja::value_bool>(*input.enable_thinking));
 
   try {
     jinja::runtime runtime(context);

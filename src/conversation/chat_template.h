@@ -1,5 +1,5 @@
-// A model's chat template: a conversation in, text out, with the caller's strings kept apart from the template's own words.
-// Used by the conversation formatter; immutable, usable from several threads.
+// A model's chat template: a conversation in, text out, with the caller's strings kept apart from the template's own
+// words. Used by the conversation formatter; immutable, usable from several threads.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace owml {
 
 struct TemplateMessage {
   std::string role;
-  std::string content;                      // unless parts are given
+  std::string content;  // unless parts are given
   std::optional<std::vector<std::string>> text_parts;
   std::optional<std::string> reasoning;
 };
@@ -32,7 +32,7 @@ struct TemplateInput {
   bool add_generation_prompt = false;
   std::optional<bool> enable_thinking;
   std::vector<std::pair<std::string, TemplateValue>> values;
-  std::optional<int64_t> unix_seconds;  // now, when absent
+  std::optional<int64_t> unix_seconds;        // now, when absent
   std::optional<int32_t> utc_offset_minutes;  // the process's own time zone when both are absent
 };
 
@@ -41,8 +41,8 @@ class ChatTemplate {
   // `label` names the file in messages. Nothing is parsed yet.
   ChatTemplate(std::string source, std::string bos, std::string eos, std::string label);
 
-  // Throws ERROR_INVALID_DATA for a template that cannot be parsed, E_INVALIDARG with the template's own words when it refuses
-  // the conversation, ERROR_NOT_SUPPORTED for what it cannot express.
+  // Throws ERROR_INVALID_DATA for a template that cannot be parsed, E_INVALIDARG with the template's own words when it
+  // refuses the conversation, ERROR_NOT_SUPPORTED for what it cannot express.
   std::vector<PromptPart> Render(const TemplateInput& input) const;
 
   // Whether a variable of this name occurs in the template.

@@ -20,8 +20,8 @@ std::string TextOf(const std::vector<PromptPart>& parts) {
 
 ConversationFormatter::ConversationFormatter(std::shared_ptr<const Vocabulary> vocabulary)
     : vocabulary_(std::move(vocabulary)),
-      template_(vocabulary_->chat_template(), std::string(vocabulary_->bos_text()), std::string(vocabulary_->eos_text()),
-                vocabulary_->label()) {}
+      template_(vocabulary_->chat_template(), std::string(vocabulary_->bos_text()),
+                std::string(vocabulary_->eos_text()), vocabulary_->label()) {}
 
 FormattedConversation ConversationFormatter::Format(const WINML_CONVERSATION_REQUEST& request) const {
   const TemplateInput input = ReadRequest(request);

@@ -24,12 +24,14 @@ void RequireAbsent(LPCWSTR text, const std::string& field) {
 }
 
 void RequireEnum(int value, int highest, const std::string& field) {
-  if (value < 0 || value > highest) throw Error(E_INVALIDARG, field + " is " + std::to_string(value) + ", an unknown value");
+  if (value < 0 || value > highest)
+    throw Error(E_INVALIDARG, field + " is " + std::to_string(value) + ", an unknown value");
 }
 
 void CheckArray(const void* items, UINT32 count, const std::string& field) {
   if (count > 0 && !items) throw Error(E_POINTER, field + " is null with a count of " + std::to_string(count));
-  if (count > kMaxItems) throw Error(E_INVALIDARG, std::to_string(count) + " " + field + " are more than " + std::to_string(kMaxItems));
+  if (count > kMaxItems)
+    throw Error(E_INVALIDARG, std::to_string(count) + " " + field + " are more than " + std::to_string(kMaxItems));
 }
 
 std::string Required(LPCWSTR text, const std::string& field) {
@@ -44,7 +46,8 @@ bool IsVariableName(const std::string& name) {
 
 // Names that the formatter sets itself.
 bool IsReserved(const std::string& name) {
-  for (const char* reserved : {"messages", "tools", "add_generation_prompt", "bos_token", "eos_token", "enable_thinking"}) {
+  for (const char* reserved :
+       {"messages", "tools", "add_generation_prompt", "bos_token", "eos_token", "enable_thinking"}) {
     if (name == reserved) return true;
   }
   return false;
@@ -122,7 +125,8 @@ void CheckTools(const WINML_CONVERSATION_REQUEST& request) {
   RequireEnum(request.toolChoice, WINML_CONVERSATION_TOOL_CHOICE_NAMED, "toolChoice");
   RequireEnum(request.parallelToolCalls, WINML_CONVERSATION_PARALLEL_TOOL_CALLS_ENABLED, "parallelToolCalls");
   if (request.toolCount > 0) NotSupported("tools");
-  if (request.toolChoice == WINML_CONVERSATION_TOOL_CHOICE_REQUIRED || request.toolChoice == WINML_CONVERSATION_TOOL_CHOICE_NAMED) {
+  if (request.toolChoice == WINML_CONVERSATION_TOOL_CHOICE_REQUIRED ||
+      request.toolChoice == WINML_CONVERSATION_TOOL_CHOICE_NAMED) {
     throw Error(E_INVALIDARG, "toolChoice asks for a tool call, but there are no tools");
   }
   if (request.namedToolChoice) throw Error(E_INVALIDARG, "namedToolChoice is set, but toolChoice does not name a tool");
@@ -143,7 +147,8 @@ void CheckResponseFormat(const WINML_CONVERSATION_REQUEST& request) {
 
 TemplateInput ReadRequest(const WINML_CONVERSATION_REQUEST& request) {
   RequireEnum(request.formatterMode, WINML_CONVERSATION_FORMATTER_MODE_LEGACY_TEMPLATE_V1, "formatterMode");
-  if (request.formatterMode != WINML_CONVERSATION_FORMATTER_MODE_MODEL_DEFAULT) NotSupported("formatterMode other than the model's default");
+  if (request.formatterMode != WINML_CONVERSATION_FORMATTER_MODE_MODEL_DEFAULT)
+    NotSupported("formatterMode other than the model's default");
   RequireEnum(request.continuation, WINML_CONVERSATION_CONTINUATION_REASONING, "continuation");
   if (request.continuation != WINML_CONVERSATION_CONTINUATION_NONE) NotSupported("continuation of the last message");
   RequireEnum(request.enableThinking, WINML_CONVERSATION_ENABLE_THINKING_ENABLED, "enableThinking");
@@ -165,13 +170,15 @@ TemplateInput ReadRequest(const WINML_CONVERSATION_REQUEST& request) {
   for (UINT32 i = 0; i < request.templateValueCount; ++i) {
     const std::string field = "templateValues[" + std::to_string(i) + "]";
     const std::string name = Required(request.templateValues[i].name, field + ".name");
-    if (!IsVariableName(name) || IsReserved(name)) throw Error(E_INVALIDARG, field + ".name '" + name + "' cannot be a variable");
+    if (!IsVariableName(name) || IsReserved(name))
+      throw Error(E_INVALIDARG, field + ".name '" + name + "' cannot be a variable");
     input.values.emplace_back(name, ReadValue(request.templateValues[i], field));
   }
   if (request.hasTimestamp) input.unix_seconds = request.timestampUnixSeconds;
   if (request.hasTimeZoneOffset) {
     if (request.timeZoneOffsetMinutes < -24 * 60 || request.timeZoneOffsetMinutes > 24 * 60) {
-      throw Error(E_INVALIDARG, "timeZoneOffsetMinutes is " + std::to_string(request.timeZoneOffsetMinutes) + ", more than a day");
+      throw Error(E_INVALIDARG,
+                  "timeZoneOffsetMinutes is " + std::to_string(request.timeZoneOffsetMinutes) + ", more than a day");
     }
     input.utc_offset_minutes = request.timeZoneOffsetMinutes;
   }

@@ -80,8 +80,8 @@ HRESULT FormatResult::GetParserCapabilities(WINML_CONVERSATION_PARSER_CAPABILITI
   });
 }
 
-HRESULT FormatResult::GetConstraint(WINML_CONVERSATION_CONSTRAINT_PRESENCE* presence, LPCWSTR* syntax, UINT32* syntaxVersion,
-                                    BOOL* lazy, LPCWSTR* value) noexcept {
+HRESULT FormatResult::GetConstraint(WINML_CONVERSATION_CONSTRAINT_PRESENCE* presence, LPCWSTR* syntax,
+                                    UINT32* syntaxVersion, BOOL* lazy, LPCWSTR* value) noexcept {
   return Guard("IWinMLConversationFormatResult::GetConstraint", [&] {
     RequireOut(presence, "presence");
     RequireOut(syntax, "syntax");
@@ -96,8 +96,8 @@ HRESULT FormatResult::GetConstraintTriggerCount(UINT32* count) noexcept {
   return Guard("IWinMLConversationFormatResult::GetConstraintTriggerCount", [&] { RequireOut(count, "count"); });
 }
 
-HRESULT FormatResult::GetConstraintTrigger(UINT32 index, WINML_CONVERSATION_CONSTRAINT_TRIGGER_TYPE* type, BOOL* hasTokenId,
-                                           UINT32* tokenId, LPCWSTR* value) noexcept {
+HRESULT FormatResult::GetConstraintTrigger(UINT32 index, WINML_CONVERSATION_CONSTRAINT_TRIGGER_TYPE* type,
+                                           BOOL* hasTokenId, UINT32* tokenId, LPCWSTR* value) noexcept {
   return Guard("IWinMLConversationFormatResult::GetConstraintTrigger", [&] {
     RequireOut(type, "type");
     RequireOut(hasTokenId, "hasTokenId");

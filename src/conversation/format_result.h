@@ -20,11 +20,12 @@ class FormatResult final
   HRESULT STDMETHODCALLTYPE GetTokenIds(UINT32* tokenCount, UINT32** tokenIds) noexcept override;
   HRESULT STDMETHODCALLTYPE GetImplementationIdentity(LPCWSTR* identity, UINT32* version) noexcept override;
   HRESULT STDMETHODCALLTYPE GetGenerationPrompt(LPCWSTR* text) noexcept override;
-  HRESULT STDMETHODCALLTYPE GetGenerationPromptMetadata(BOOL* added,
-                                                        WINML_CONVERSATION_CONTINUATION* continuation) noexcept override;
+  HRESULT STDMETHODCALLTYPE
+  GetGenerationPromptMetadata(BOOL* added, WINML_CONVERSATION_CONTINUATION* continuation) noexcept override;
   HRESULT STDMETHODCALLTYPE GetAdditionalStopCount(UINT32* count) noexcept override;
   HRESULT STDMETHODCALLTYPE GetAdditionalStop(UINT32 index, LPCWSTR* stop) noexcept override;
-  HRESULT STDMETHODCALLTYPE GetParserCapabilities(WINML_CONVERSATION_PARSER_CAPABILITIES* capabilities) noexcept override;
+  HRESULT STDMETHODCALLTYPE
+  GetParserCapabilities(WINML_CONVERSATION_PARSER_CAPABILITIES* capabilities) noexcept override;
   HRESULT STDMETHODCALLTYPE GetConstraint(WINML_CONVERSATION_CONSTRAINT_PRESENCE* presence, LPCWSTR* syntax,
                                           UINT32* syntaxVersion, BOOL* lazy, LPCWSTR* value) noexcept override;
   HRESULT STDMETHODCALLTYPE GetConstraintTriggerCount(UINT32* count) noexcept override;

@@ -31,8 +31,10 @@ void* RunJob(void* argument) {
 class Stack {
  public:
   explicit Stack(size_t bytes) : bytes_(bytes) {
-    address_ = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-    if (address_ == MAP_FAILED) throw Error(E_OUTOFMEMORY, "no memory for a stack of " + std::to_string(bytes_) + " bytes");
+    address_ =
+        ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (address_ == MAP_FAILED)
+      throw Error(E_OUTOFMEMORY, "no memory for a stack of " + std::to_string(bytes_) + " bytes");
     ::mprotect(address_, kGuard, PROT_NONE);
   }
   ~Stack() { ::munmap(address_, bytes_); }

@@ -13,7 +13,8 @@ namespace {
 
 }  // namespace
 
-OutputEvent::OutputEvent(WINML_CONVERSATION_OUTPUT_EVENT_TYPE type, std::wstring text) : type_(type), text_(std::move(text)) {}
+OutputEvent::OutputEvent(WINML_CONVERSATION_OUTPUT_EVENT_TYPE type, std::wstring text)
+    : type_(type), text_(std::move(text)) {}
 
 HRESULT OutputEvent::GetType(WINML_CONVERSATION_OUTPUT_EVENT_TYPE* type) noexcept {
   return Guard("IWinMLConversationOutputEvent::GetType", [&] {

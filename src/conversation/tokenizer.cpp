@@ -17,12 +17,14 @@ constexpr int kEncodeMask = WINML_TOKENIZER_ENCODE_FLAG_ADD_SPECIAL_TOKENS;
 constexpr int kDecodeMask = WINML_TOKENIZER_DECODE_FLAG_SKIP_SPECIAL_TOKENS;
 
 void RequireMask(int flags, int mask) {
-  Require((flags & ~mask) == 0, E_INVALIDARG, "the flags " + std::to_string(flags) + " are outside the mask " + std::to_string(mask));
+  Require((flags & ~mask) == 0, E_INVALIDARG,
+          "the flags " + std::to_string(flags) + " are outside the mask " + std::to_string(mask));
 }
 
 // Both at once, so that nobody sees a count without an array.
 void HandOut(const std::vector<uint32_t>& ids, UINT32* count, UINT32** array) {
-  Require(ids.size() <= UINT32_MAX, HRESULT_FROM_WIN32(ERROR_ARITHMETIC_OVERFLOW), "too many tokens for a 32-bit count");
+  Require(ids.size() <= UINT32_MAX, HRESULT_FROM_WIN32(ERROR_ARITHMETIC_OVERFLOW),
+          "too many tokens for a 32-bit count");
   *array = CoTaskArray(std::span<const UINT32>(ids));
   *count = static_cast<UINT32>(ids.size());
 }
@@ -39,7 +41,8 @@ bool Tokenizer::OffersInterface(REFIID iid) const noexcept {
          !IsEqualGUID(iid, __uuidof(IWinMLStructuredConversationFormatter));
 }
 
-HRESULT Tokenizer::Encode(LPCWSTR text, WINML_TOKENIZER_ENCODE_FLAGS flags, UINT32* tokenCount, UINT32** tokenIds) noexcept {
+HRESULT Tokenizer::Encode(LPCWSTR text, WINML_TOKENIZER_ENCODE_FLAGS flags, UINT32* tokenCount,
+                          UINT32** tokenIds) noexcept {
   return Guard("IWinMLTokenizer::Encode", [&] {
     if (tokenCount) *tokenCount = 0;
     if (tokenIds) *tokenIds = nullptr;
@@ -47,14 +50,15 @@ HRESULT Tokenizer::Encode(LPCWSTR text, WINML_TOKENIZER_ENCODE_FLAGS flags, UINT
     RequirePointer(tokenIds, "tokenIds");
     RequirePointer(text, "text");
     RequireMask(flags, kEncodeMask);
-    // Spec-open: the text of a control token is that token here, as prompts written by hand need it. Conversations go through
-    // the formatters, where what a user types is only text.
-    HandOut(vocabulary_->Encode(ToUtf8(text), (flags & WINML_TOKENIZER_ENCODE_FLAG_ADD_SPECIAL_TOKENS) != 0, true), tokenCount,
-            tokenIds);
+    // Spec-open: the text of a control token is that token here, as prompts written by hand need it. Conversations go
+    // through the formatters, where what a user types is only text.
+    HandOut(vocabulary_->Encode(ToUtf8(text), (flags & WINML_TOKENIZER_ENCODE_FLAG_ADD_SPECIAL_TOKENS) != 0, true),
+            tokenCount, tokenIds);
   });
 }
 
-HRESULT Tokenizer::Decode(const UINT32* tokenIds, UINT32 tokenCount, WINML_TOKENIZER_DECODE_FLAGS flags, LPWSTR* text) noexcept {
+HRESULT Tokenizer::Decode(const UINT32* tokenIds, UINT32 tokenCount, WINML_TOKENIZER_DECODE_FLAGS flags,
+                          LPWSTR* text) noexcept {
   return Guard("IWinMLTokenizer::Decode", [&] {
     RequireOut(text, "text");
     if (tokenCount > 0) RequirePointer(tokenIds, "tokenIds");  // Spec-open: no tokens need no array
@@ -115,7 +119,8 @@ HRESULT Tokenizer::EncodeConversation(UINT32 messageCount, const WINML_CHAT_MESS
   });
 }
 
-HRESULT Tokenizer::FormatConversation(const WINML_CONVERSATION_REQUEST* request, IWinMLConversationFormatResult** result) noexcept {
+HRESULT Tokenizer::FormatConversation(const WINML_CONVERSATION_REQUEST* request,
+                                      IWinMLConversationFormatResult** result) noexcept {
   return Guard("IWinMLStructuredConversationFormatter::FormatConversation", [&] {
     RequireOut(result, "result");
     RequirePointer(request, "request");

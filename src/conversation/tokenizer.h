@@ -14,8 +14,8 @@
 
 namespace owml {
 
-class Tokenizer final : public Implements<Tokenizer, IWinMLTokenizer, IWinMLTokenizerMetadata, IWinMLConversationFormatter,
-                                          IWinMLStructuredConversationFormatter> {
+class Tokenizer final : public Implements<Tokenizer, IWinMLTokenizer, IWinMLTokenizerMetadata,
+                                          IWinMLConversationFormatter, IWinMLStructuredConversationFormatter> {
  public:
   explicit Tokenizer(std::shared_ptr<const Vocabulary> vocabulary);
 

@@ -12,8 +12,8 @@ namespace {
 
 constexpr char kReplacement[] = "\xEF\xBF\xBD";
 
-// How far the bytes at `at` are one character: its length when whole and valid, 0 when more bytes may complete it, or minus the
-// number of bytes that can be no part of one.
+// How far the bytes at `at` are one character: its length when whole and valid, 0 when more bytes may complete it, or
+// minus the number of bytes that can be no part of one.
 int CharacterAt(std::string_view bytes, size_t at) {
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(bytes[at + i]); };
   const uint8_t lead = byte(0);

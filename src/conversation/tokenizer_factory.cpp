@@ -31,7 +31,8 @@ ComPtr<IWinMLTokenizer> CreateTokenizerFromFile(const std::filesystem::path& pat
   if (path.empty()) throw Error(E_INVALIDARG, "the path of the tokenizer is empty");
   const std::string label = "'" + path.string() + "'";
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) NotSupported(label + ": tokenizer folders cannot be read yet, only .gguf files");
+  if (std::filesystem::is_directory(path, error))
+    NotSupported(label + ": tokenizer folders cannot be read yet, only .gguf files");
   RequireRegularFile(path);
   if (LowerExtension(path) != ".gguf") NotSupported(label + ": only .gguf files can be read as tokenizers yet");
   return Make<Tokenizer>(Vocabulary::OpenGguf(path));

@@ -76,7 +76,8 @@ void Vocabulary::ReadPieces() {
 }
 
 void Vocabulary::ReadSpecialTokens(bool bos_declared, bool eos_declared) {
-  // Where the file declares nothing llama.cpp fills in the ids of an early model; they count only if they are control tokens.
+  // Where the file declares nothing llama.cpp fills in the ids of an early model; they count only if they are control
+  // tokens.
   const auto known = [&](llama_token token, bool declared) {
     return token >= 0 && static_cast<uint32_t>(token) < size_ && (declared || llama_vocab_is_control(vocab_, token));
   };
@@ -95,7 +96,8 @@ void Vocabulary::ReadSpecialTokens(bool bos_declared, bool eos_declared) {
     const int attributes = llama_vocab_get_attr(vocab_, token);
     const std::string text = llama_vocab_get_text(vocab_, token);
     if (text.empty()) continue;
-    controls_.push_back({text, id, (attributes & LLAMA_TOKEN_ATTR_LSTRIP) != 0, (attributes & LLAMA_TOKEN_ATTR_RSTRIP) != 0});
+    controls_.push_back(
+        {text, id, (attributes & LLAMA_TOKEN_ATTR_LSTRIP) != 0, (attributes & LLAMA_TOKEN_ATTR_RSTRIP) != 0});
   }
   std::stable_sort(controls_.begin(), controls_.end(),
                    [](const Control& a, const Control& b) { return a.text.size() > b.text.size(); });
@@ -121,7 +123,8 @@ std::vector<uint32_t> Vocabulary::Encode(std::string_view text, bool add_special
 
 std::string_view Vocabulary::Piece(uint32_t id, bool special) const {
   if (id >= size_) {
-    throw Error(E_INVALIDARG, "token id " + std::to_string(id) + " is outside the vocabulary of " + std::to_string(size_) + " tokens");
+    throw Error(E_INVALIDARG, "token id " + std::to_string(id) + " is outside the vocabulary of " +
+                                  std::to_string(size_) + " tokens");
   }
   return hidden_[id] && !special ? std::string_view() : std::string_view(pieces_[id]);
 }

@@ -1,5 +1,5 @@
-// The vocabulary of a GGUF: text to token ids and back, the special tokens, the chat template. Stands on llama.cpp for now.
-// Shared by the tokenizer objects over it; immutable, usable from several threads.
+// The vocabulary of a GGUF: text to token ids and back, the special tokens, the chat template. Stands on llama.cpp for
+// now. Shared by the tokenizer objects over it; immutable, usable from several threads.
 #pragma once
 
 #include <cstdint>
@@ -26,12 +26,12 @@ class Vocabulary {
   const std::string& label() const { return label_; }
   uint32_t size() const { return size_; }
 
-  // `add_special` puts around the text what the vocabulary asks for, such as a begin-of-sequence token. With `parse_special`
-  // the text of a control token becomes that token; without, it is text like any other.
+  // `add_special` puts around the text what the vocabulary asks for, such as a begin-of-sequence token. With
+  // `parse_special` the text of a control token becomes that token; without, it is text like any other.
   std::vector<uint32_t> Encode(std::string_view text, bool add_special, bool parse_special) const;
 
-  // Bytes of one token, perhaps a part of a character. Control tokens have text only with `special`. E_INVALIDARG for an id
-  // outside the vocabulary.
+  // Bytes of one token, perhaps a part of a character. Control tokens have text only with `special`. E_INVALIDARG for
+  // an id outside the vocabulary.
   std::string_view Piece(uint32_t id, bool special) const;
 
   // Bytes of many. A vocabulary that puts a space before every text takes it away again.

@@ -36,7 +36,8 @@ void WriteAll(int descriptor, std::span<const std::byte> bytes) {
 }
 
 void ReplaceAll(std::string* text, const std::string& from, const std::string& to) {
-  for (size_t at = 0; (at = text->find(from, at)) != std::string::npos; at += to.size()) text->replace(at, from.size(), to);
+  for (size_t at = 0; (at = text->find(from, at)) != std::string::npos; at += to.size())
+    text->replace(at, from.size(), to);
 }
 
 }  // namespace
@@ -64,8 +65,8 @@ std::shared_ptr<const LlamaArtifact> LlamaArtifact::OpenBuffer(std::span<const s
   artifact->Add(descriptor, artifact->label_);
   const uint32_t count = artifact->gguf().metadata().FindUInt32("split.count").value_or(1);
   if (count > 1) {
-    throw Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-                "the model buffer is one of " + std::to_string(count) + " shards; a sharded model is loaded from its first file");
+    throw Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "the model buffer is one of " + std::to_string(count) +
+                                                             " shards; a sharded model is loaded from its first file");
   }
   artifact->CheckFor(use);
   return artifact;

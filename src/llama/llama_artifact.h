@@ -1,5 +1,5 @@
-// The checked files of one GGUF model in a form that llama.cpp can open: what was checked is what will be opened, even when a
-// file is replaced on disk meanwhile. Made by the llama.cpp backend and by the tokenizer.
+// The checked files of one GGUF model in a form that llama.cpp can open: what was checked is what will be opened, even
+// when a file is replaced on disk meanwhile. Made by the llama.cpp backend and by the tokenizer.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ class LlamaArtifact {
  public:
   enum class Use { kModel, kVocabulary };
 
-  // `path` is the model or its first shard; the other shards are found beside it. Throws the errors of OpenGgufModel and of the
-  // checks that belong to `use`.
+  // `path` is the model or its first shard; the other shards are found beside it. Throws the errors of OpenGgufModel
+  // and of the checks that belong to `use`.
   static std::shared_ptr<const LlamaArtifact> OpenFile(const std::filesystem::path& path, Use use);
 
   // `bytes` are copied. A shard of a larger model is ERROR_NOT_SUPPORTED.
@@ -37,8 +37,8 @@ class LlamaArtifact {
   // The first shard, which carries the metadata of the whole model.
   const GgufFile& gguf() const { return files_.front(); }
 
-  // A model of llama.cpp, which may be used longer than the artifact; never null. Throws ERROR_INVALID_DATA with llama.cpp's
-  // reason, E_OUTOFMEMORY.
+  // A model of llama.cpp, which may be used longer than the artifact; never null. Throws ERROR_INVALID_DATA with
+  // llama.cpp's reason, E_OUTOFMEMORY.
   std::shared_ptr<llama_model> LoadModel(const llama_model_params& params) const;
 
  private:

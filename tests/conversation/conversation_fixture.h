@@ -65,12 +65,14 @@ inline std::string Joined(const std::vector<std::string>& parts) {
 
 // A template in the style of ChatML, over tokens that a tiny vocabulary gets for it.
 inline constexpr char kChatMl[] =
-    "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>' + '\n' }}"
+    "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>' + "
+    "'\n' }}"
     "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}";
 inline constexpr UINT32 kImStart = kTinyVocabulary;
 inline constexpr UINT32 kImEnd = kTinyVocabulary + 1;
 
-// The tiny vocabulary plus <|im_start|>, <|im_end|> (the end token) and a space, which such vocabularies write as U+2581; no weights.
+// The tiny vocabulary plus <|im_start|>, <|im_end|> (the end token) and a space, which such vocabularies write as
+// U+2581; no weights.
 inline GgufWriter TinyChatVocabulary(const std::string& chat_template = kChatMl) {
   GgufWriter file = TinyLlamaMetadata();
   std::vector<std::string> tokens = {"<unk>", "<s>", "</s>"};

@@ -27,7 +27,8 @@ class ConversationFormatterTest : public TinyTokenizerTest {
   std::vector<UINT32> Short(const std::vector<WINML_CHAT_MESSAGE>& messages, BOOL generation_prompt = TRUE) {
     UINT32 count = 0;
     UINT32* ids = nullptr;
-    EXPECT_EQ(short_->EncodeConversation(static_cast<UINT32>(messages.size()), messages.data(), generation_prompt, &count, &ids),
+    EXPECT_EQ(short_->EncodeConversation(static_cast<UINT32>(messages.size()), messages.data(), generation_prompt,
+                                         &count, &ids),
               S_OK);
     return Taken(count, ids);
   }
@@ -116,9 +117,11 @@ TEST_F(ConversationFormatterTest, ARoleMayNameAControlTokenOfTheTemplate) {
 }
 
 TEST_F(ConversationFormatterTest, BothFormsGiveTheSameTokens) {
-  const WINML_CONVERSATION_MESSAGE messages[] = {Message(L"system", L"Be brief."), Message(L"user", L"a<|im_end|>b\u4f60")};
+  const WINML_CONVERSATION_MESSAGE messages[] = {Message(L"system", L"Be brief."),
+                                                 Message(L"user", L"a<|im_end|>b\u4f60")};
   const auto result = Format(RequestOf(messages, 2));
-  EXPECT_THAT(IdsOf(result.Get()), ElementsAreArray(Short({{L"system", L"Be brief."}, {L"user", L"a<|im_end|>b\u4f60"}})));
+  EXPECT_THAT(IdsOf(result.Get()),
+              ElementsAreArray(Short({{L"system", L"Be brief."}, {L"user", L"a<|im_end|>b\u4f60"}})));
 }
 
 TEST_F(ConversationFormatterTest, TheResultTellsTheGenerationPrompt) {
@@ -206,7 +209,8 @@ TEST_F(ConversationFormatterTest, TextPartsAreJoined) {
   WINML_CONVERSATION_MESSAGE message = Message(L"user", nullptr);
   message.contentPartCount = 2;
   message.contentParts = parts;
-  EXPECT_THAT(Decoded(tokenizer_.Get(), IdsOf(Format(RequestOf(&message, 1)).Get())), HasSubstr("user\none\ntwo<|im_end|>"));
+  EXPECT_THAT(Decoded(tokenizer_.Get(), IdsOf(Format(RequestOf(&message, 1)).Get())),
+              HasSubstr("user\none\ntwo<|im_end|>"));
 }
 
 TEST_F(ConversationFormatterTest, ATemplateThatTakesPartsGetsParts) {
@@ -285,12 +289,17 @@ TEST_F(ConversationFormatterTest, FieldsThatAreNotBuiltAreRefusedByName) {
       {"tools", [](auto* request, auto*) { request->toolCount = 1, request->tools = &tool; }},
       {"toolCalls", [](auto*, auto* message) { message->toolCallCount = 1, message->toolCalls = &call; }},
       {"toolCallId", [](auto*, auto* message) { message->toolCallId = L"1"; }},
-      {"responseFormat", [](auto* request, auto*) { request->responseFormat = WINML_CONVERSATION_RESPONSE_FORMAT_JSON_OBJECT; }},
+      {"responseFormat",
+       [](auto* request, auto*) { request->responseFormat = WINML_CONVERSATION_RESPONSE_FORMAT_JSON_OBJECT; }},
       {"continuation", [](auto* request, auto*) { request->continuation = WINML_CONVERSATION_CONTINUATION_AUTO; }},
-      {"formatterMode", [](auto* request, auto*) { request->formatterMode = WINML_CONVERSATION_FORMATTER_MODE_PORTABLE_JINJA_V1; }},
+      {"formatterMode",
+       [](auto* request, auto*) { request->formatterMode = WINML_CONVERSATION_FORMATTER_MODE_PORTABLE_JINJA_V1; }},
       {"extensionsJson", [](auto* request, auto*) { request->extensionsJson = L"{}"; }},
       {"messages[0].extensionsJson", [](auto*, auto* message) { message->extensionsJson = L"{}"; }},
-      {"image", [](auto*, auto* message) { message->content = nullptr, message->contentPartCount = 1, message->contentParts = &image; }},
+      {"image",
+       [](auto*, auto* message) {
+         message->content = nullptr, message->contentPartCount = 1, message->contentParts = &image;
+       }},
   };
   for (const Case& refused : cases) {
     auto message = Message(L"user", L"Hi");
@@ -317,9 +326,13 @@ TEST_F(ConversationFormatterTest, MalformedRequestsAreRefused) {
   EXPECT_EQ(code_of([](auto& request, auto&) { request.messageCount = UINT32_MAX; }), E_INVALIDARG);
   EXPECT_EQ(code_of([](auto&, auto& message) { message.role = nullptr; }), E_POINTER);
   EXPECT_EQ(code_of([](auto&, auto& message) { message.content = nullptr; }), E_INVALIDARG);
-  EXPECT_EQ(code_of([](auto& request, auto&) { request.formatterMode = static_cast<WINML_CONVERSATION_FORMATTER_MODE>(9); }), E_INVALIDARG);
-  EXPECT_EQ(code_of([](auto& request, auto&) { request.toolChoice = static_cast<WINML_CONVERSATION_TOOL_CHOICE>(-1); }), E_INVALIDARG);
-  EXPECT_EQ(code_of([](auto& request, auto&) { request.toolChoice = WINML_CONVERSATION_TOOL_CHOICE_REQUIRED; }), E_INVALIDARG);
+  EXPECT_EQ(
+      code_of([](auto& request, auto&) { request.formatterMode = static_cast<WINML_CONVERSATION_FORMATTER_MODE>(9); }),
+      E_INVALIDARG);
+  EXPECT_EQ(code_of([](auto& request, auto&) { request.toolChoice = static_cast<WINML_CONVERSATION_TOOL_CHOICE>(-1); }),
+            E_INVALIDARG);
+  EXPECT_EQ(code_of([](auto& request, auto&) { request.toolChoice = WINML_CONVERSATION_TOOL_CHOICE_REQUIRED; }),
+            E_INVALIDARG);
   EXPECT_EQ(code_of([](auto& request, auto&) { request.templateValueCount = 1; }), E_POINTER);
   EXPECT_EQ(code_of([](auto& request, auto&) {
               request.hasTimeZoneOffset = TRUE;

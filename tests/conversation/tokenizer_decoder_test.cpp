@@ -28,9 +28,9 @@ TEST(Utf8StreamTest, BytesOutsideACharacterBecomeReplacementsAtOnce) {
   EXPECT_EQ(stream.Take("\x80"), "\ufffd");
   EXPECT_EQ(stream.Take("\xC3"), "");
   EXPECT_EQ(stream.Take("a"), "\ufffd\x61");
-  EXPECT_EQ(stream.Take("\xE0\x80"), "\ufffd\ufffd");  // overlong
+  EXPECT_EQ(stream.Take("\xE0\x80"), "\ufffd\ufffd");            // overlong
   EXPECT_EQ(stream.Take("\xED\xA0\x80"), "\ufffd\ufffd\ufffd");  // a surrogate
-  EXPECT_EQ(stream.Take("\xF4\x90"), "\ufffd\ufffd");  // above U+10FFFF
+  EXPECT_EQ(stream.Take("\xF4\x90"), "\ufffd\ufffd");            // above U+10FFFF
 }
 
 class TokenizerDecoderTest : public TinyTokenizerTest {};

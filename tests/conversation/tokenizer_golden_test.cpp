@@ -1,5 +1,5 @@
-// Token ids of the vocabularies that llama.cpp's sources carry. Their expected ids were written by Hugging Face's tokenizers, so
-// they do not depend on the code under test.
+// Token ids of the vocabularies that llama.cpp's sources carry. Their expected ids were written by Hugging Face's
+// tokenizers, so they do not depend on the code under test.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -31,7 +31,8 @@ std::vector<std::string> Split(const std::string& text, const std::string& separ
 class TokenizerGoldenTest : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    if (std::string(OWML_LLAMA_DATA_DIR).empty()) GTEST_SKIP() << "llama.cpp's vocabularies were not fetched (tools/bootstrap)";
+    if (std::string(OWML_LLAMA_DATA_DIR).empty())
+      GTEST_SKIP() << "llama.cpp's vocabularies were not fetched (tools/bootstrap)";
     path_ = std::string(OWML_LLAMA_DATA_DIR) + "/ggml-vocab-" + GetParam() + ".gguf";
   }
 
@@ -74,8 +75,9 @@ TEST_P(TokenizerGoldenTest, LongTextsWithoutBordersNeitherCrashNorTakeForever) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Vocabularies, TokenizerGoldenTest,
-                         testing::Values("command-r", "deepseek-coder", "deepseek-llm", "falcon", "gemma-4", "gpt-2", "llama-bpe",
-                                         "llama-spm", "mpt", "phi-3", "qwen2", "qwen35", "refact", "starcoder"),
+                         testing::Values("command-r", "deepseek-coder", "deepseek-llm", "falcon", "gemma-4", "gpt-2",
+                                         "llama-bpe", "llama-spm", "mpt", "phi-3", "qwen2", "qwen35", "refact",
+                                         "starcoder"),
                          [](const auto& vocabulary) {
                            std::string name = vocabulary.param;
                            for (char& c : name) c = c == '-' ? '_' : c;

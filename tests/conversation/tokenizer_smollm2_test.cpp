@@ -21,7 +21,8 @@ class TokenizerSmolLm2Test : public testing::Test {
     UINT32 count = 0;
     UINT32* ids = nullptr;
     EXPECT_EQ(Query<IWinMLConversationFormatter>(tokenizer_.Get())
-                  ->EncodeConversation(static_cast<UINT32>(messages.size()), messages.data(), generation_prompt, &count, &ids),
+                  ->EncodeConversation(static_cast<UINT32>(messages.size()), messages.data(), generation_prompt, &count,
+                                       &ids),
               S_OK);
     return Taken(count, ids);
   }
@@ -33,15 +34,19 @@ TEST_F(TokenizerSmolLm2Test, KnownIds) {
   EXPECT_THAT(Encoded(tokenizer_.Get(), "Hello world"), ElementsAre(19556u, 905u));
 }
 
-// The expected texts were rendered once from the model's template by Python's jinja2 with trim_blocks and lstrip_blocks.
+// The expected texts were rendered once from the model's template by Python's jinja2 with trim_blocks and
+// lstrip_blocks.
 TEST_F(TokenizerSmolLm2Test, ConversationsLookAsTheTemplateSays) {
   EXPECT_EQ(Decoded(tokenizer_.Get(), Formatted({{L"user", L"Hi"}}, TRUE)),
             "<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>\n"
             "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n");
-  EXPECT_EQ(Decoded(tokenizer_.Get(),
-                    Formatted({{L"system", L"Be brief."}, {L"user", L"Hi"}, {L"assistant", L"Hello!"}, {L"user", L"Bye"}}, FALSE)),
-            "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\nHello!<|im_end|>\n"
-            "<|im_start|>user\nBye<|im_end|>\n");
+  EXPECT_EQ(
+      Decoded(tokenizer_.Get(),
+              Formatted({{L"system", L"Be brief."}, {L"user", L"Hi"}, {L"assistant", L"Hello!"}, {L"user", L"Bye"}},
+                        FALSE)),
+      "<|im_start|>system\nBe "
+      "brief.<|im_end|>\n<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\nHello!<|im_end|>\n"
+      "<|im_start|>user\nBye<|im_end|>\n");
 }
 
 TEST_F(TokenizerSmolLm2Test, FormattingEqualsEncodingTheRenderedTextWhenNobodyTypesControlTokens) {
@@ -66,9 +71,10 @@ TEST_F(TokenizerSmolLm2Test, TheEndOfTurnTokenIsAmongTheEndTokens) {
 }
 
 TEST_F(TokenizerSmolLm2Test, StreamedTextEqualsTheText) {
-  for (const std::string text : {"Hello, world!", "  two  spaces\tand\ttabs\n\n", "na\u00efve caf\u00e9 \u2014 d\u00e9j\u00e0 vu",
-                                 "\u4f60\u597d\uff0c\u4e16\u754c \U0001F30D\U0001F469\u200D\U0001F469\u200D\U0001F467", "1234567890 3.14159",
-                                 "\u2029 \ua3e4", "\u00dcn\u00efc\u00f8d\u00e9\u0301", ""}) {
+  for (const std::string text :
+       {"Hello, world!", "  two  spaces\tand\ttabs\n\n", "na\u00efve caf\u00e9 \u2014 d\u00e9j\u00e0 vu",
+        "\u4f60\u597d\uff0c\u4e16\u754c \U0001F30D\U0001F469\u200D\U0001F469\u200D\U0001F467", "1234567890 3.14159",
+        "\u2029 \ua3e4", "\u00dcn\u00efc\u00f8d\u00e9\u0301", ""}) {
     const auto ids = Encoded(tokenizer_.Get(), text);
     EXPECT_EQ(Decoded(tokenizer_.Get(), ids), text);
     EXPECT_EQ(Joined(Fragments(tokenizer_.Get(), ids)), text);

@@ -32,7 +32,8 @@ TEST_F(TokenizerTest, TextGoesToTokensAndBack) {
 }
 
 TEST_F(TokenizerTest, AddSpecialTokensAddsTheBeginToken) {
-  EXPECT_THAT(Encoded(tokenizer_.Get(), "H", WINML_TOKENIZER_ENCODE_FLAG_ADD_SPECIAL_TOKENS), ElementsAre(1u, Byte('H')));
+  EXPECT_THAT(Encoded(tokenizer_.Get(), "H", WINML_TOKENIZER_ENCODE_FLAG_ADD_SPECIAL_TOKENS),
+              ElementsAre(1u, Byte('H')));
   EXPECT_THAT(Encoded(tokenizer_.Get(), "", WINML_TOKENIZER_ENCODE_FLAG_ADD_SPECIAL_TOKENS), ElementsAre(1u));
 }
 

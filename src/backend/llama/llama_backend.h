@@ -8,7 +8,8 @@
 
 namespace owml {
 
-// Starts llama.cpp at the first Load or Devices. A build without it gives a backend whose Load answers ERROR_NOT_SUPPORTED.
+// Starts llama.cpp at the first Load or Devices. A build without it gives a backend whose Load answers
+// ERROR_NOT_SUPPORTED.
 std::shared_ptr<const Backend> MakeLlamaBackend();
 
 }  // namespace owml

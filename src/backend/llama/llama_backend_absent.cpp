@@ -1,7 +1,6 @@
 // Stands in for the backend in a build without llama.cpp.
 // Chosen by CMake.
 #include "backend/llama/llama_backend.h"
-
 #include "base/error.h"
 
 namespace owml {

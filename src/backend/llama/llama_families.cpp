@@ -18,8 +18,8 @@ constexpr char kManifestName[] = "WinMLLlamaBackendManifest.json";
 constexpr size_t kManifestLimit = 64 * 1024;
 
 // Spec-open: off Windows the core's modules are lib<name>.so; ours carry "owml-" in front.
-constexpr std::array<std::string_view, 6> kCoreModules = {"ggml-base", "ggml", "llama", "mtmd", "winml_runtime",
-                                                          "winmlruntimellama"};
+constexpr std::array<std::string_view, 6> kCoreModules = {"ggml-base", "ggml",          "llama",
+                                                          "mtmd",      "winml_runtime", "winmlruntimellama"};
 
 [[noreturn]] void Reject(const std::string& reason) { throw Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), reason); }
 
@@ -34,7 +34,8 @@ std::string ModuleStem(std::string name) {
   std::transform(name.begin(), name.end(), name.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; });
   name = name.substr(0, name.find('.'));
   for (const std::string_view prefix : {"lib", "owml-", "winml"}) {
-    if (name.starts_with(prefix) && name != "winml_runtime" && name != "winmlruntimellama") name.erase(0, prefix.size());
+    if (name.starts_with(prefix) && name != "winml_runtime" && name != "winmlruntimellama")
+      name.erase(0, prefix.size());
   }
   return name;
 }
@@ -45,7 +46,8 @@ bool IsCoreModule(const std::string& name) {
 
 std::string Text(const nlohmann::json& manifest, const char* field) {
   const auto found = manifest.find(field);
-  if (found == manifest.end() || !found->is_string()) Reject(std::string("its manifest has no text field '") + field + "'");
+  if (found == manifest.end() || !found->is_string())
+    Reject(std::string("its manifest has no text field '") + field + "'");
   return found->get<std::string>();
 }
 
@@ -76,15 +78,16 @@ void RequireSameCommit(const std::string& theirs, const std::string& ours) {
   }
 }
 
-// Names of shared objects stand in the module between zero bytes. The core it imports must be ours and not an upstream one,
-// which would be a second copy of ggml in the process.
+// Names of shared objects stand in the module between zero bytes. The core it imports must be ours and not an upstream
+// one, which would be a second copy of ggml in the process.
 void CheckImports(std::span<const std::byte> module) {
   const std::string_view bytes(reinterpret_cast<const char*>(module.data()), module.size());
   using namespace std::string_view_literals;
   if (bytes.find("\0libowml-ggml-base.so"sv) == std::string_view::npos) {
     Reject("its module does not import libowml-ggml-base");
   }
-  for (const std::string_view upstream : {"\0libggml-base.so"sv, "\0libggml.so"sv, "\0libllama.so"sv, "\0libmtmd.so"sv}) {
+  for (const std::string_view upstream :
+       {"\0libggml-base.so"sv, "\0libggml.so"sv, "\0libllama.so"sv, "\0libmtmd.so"sv}) {
     if (bytes.find(upstream) != std::string_view::npos) {
       Reject("its module imports " + std::string(upstream.substr(1)) + ", an upstream core");
     }
@@ -140,8 +143,8 @@ LlamaFamily CheckLlamaFamily(const std::filesystem::path& folder, const LlamaCor
 LlamaFamilies FindLlamaFamilies(const std::filesystem::path& root, const LlamaCoreIdentity& core) {
   std::error_code error;
   std::vector<std::filesystem::path> folders;
-  for (auto it = std::filesystem::directory_iterator(root, error); !error && it != std::filesystem::directory_iterator();
-       it.increment(error)) {
+  for (auto it = std::filesystem::directory_iterator(root, error);
+       !error && it != std::filesystem::directory_iterator(); it.increment(error)) {
     if (it->is_directory(error)) folders.push_back(it->path());
   }
   if (error) ThrowErrno(error.value(), "cannot read the llama.cpp backend folder '" + root.string() + "'");

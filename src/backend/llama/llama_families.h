@@ -1,5 +1,5 @@
-// Added families of llama.cpp backends: folders that hold one ggml-<family> module and its manifest, and the rules by which a
-// family is accepted. Called once by llama_library.cpp; knows nothing of llama.cpp itself.
+// Added families of llama.cpp backends: folders that hold one ggml-<family> module and its manifest, and the rules by
+// which a family is accepted. Called once by llama_library.cpp; knows nothing of llama.cpp itself.
 #pragma once
 
 #include <cstdint>

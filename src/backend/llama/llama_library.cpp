@@ -19,7 +19,8 @@
 namespace owml {
 namespace {
 
-// GGML_BACKEND_API_VERSION is in no public header of ggml; a module of another version is also refused when it is loaded.
+// GGML_BACKEND_API_VERSION is in no public header of ggml; a module of another version is also refused when it is
+// loaded.
 constexpr uint32_t kBackendApiVersion = 2;
 
 LlamaCoreIdentity CoreIdentity() {
@@ -36,7 +37,8 @@ LlamaCoreIdentity CoreIdentity() {
   return core;
 }
 
-// CPU modules lie in a folder beside the ggml library that this process uses, in the build tree and in an installation alike.
+// CPU modules lie in a folder beside the ggml library that this process uses, in the build tree and in an installation
+// alike.
 std::filesystem::path CpuModuleFolder() {
   Dl_info info{};
   if (!dladdr(reinterpret_cast<const void*>(&ggml_backend_load), &info) || !info.dli_fname) return {};
@@ -60,8 +62,8 @@ void LoadCpuModule() {
   std::filesystem::path best;
   int best_score = 0;
   std::error_code error;
-  for (auto it = std::filesystem::directory_iterator(folder, error); !error && it != std::filesystem::directory_iterator();
-       it.increment(error)) {
+  for (auto it = std::filesystem::directory_iterator(folder, error);
+       !error && it != std::filesystem::directory_iterator(); it.increment(error)) {
     const std::string file = it->path().filename().string();
     if (!file.starts_with("libggml-cpu") || it->path().extension() != ".so") continue;
     const int score = Score(it->path());
@@ -71,8 +73,9 @@ void LoadCpuModule() {
     }
   }
   if (best.empty()) {
-    throw Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-                "the llama.cpp engine is not usable here: no CPU module that fits this processor in '" + folder.string() + "'");
+    throw Error(
+        HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+        "the llama.cpp engine is not usable here: no CPU module that fits this processor in '" + folder.string() + "'");
   }
   Log(OWML_LOG_LEVEL_DEBUG, "llama", "CPU module '" + best.string() + "', score " + std::to_string(best_score));
   if (!ggml_backend_load(best.c_str())) {

@@ -1,5 +1,5 @@
-// The llama.cpp core in this process: started once, with the best CPU module for this machine and the accepted families.
-// Called by the backend before anything else of llama.cpp.
+// The llama.cpp core in this process: started once, with the best CPU module for this machine and the accepted
+// families. Called by the backend before anything else of llama.cpp.
 #pragma once
 
 #include <string>
@@ -11,7 +11,8 @@ namespace owml {
 
 class LlamaLibrary {
  public:
-  // Starts the core on the first call. Throws ERROR_NOT_SUPPORTED when no CPU module can be loaded; the next call tries again.
+  // Starts the core on the first call. Throws ERROR_NOT_SUPPORTED when no CPU module can be loaded; the next call tries
+  // again.
   static const LlamaLibrary& Get();
 
   // "llama.cpp 0.5.0".

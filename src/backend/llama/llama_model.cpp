@@ -5,6 +5,7 @@
 #include <ggml-backend.h>
 #include <llama.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -53,8 +54,10 @@ LlamaModel::LlamaModel(const LlamaLibrary& library, std::shared_ptr<const LlamaA
   if (llama_model_has_encoder(model.get()) || !llama_model_has_decoder(model.get())) {
     NotSupported(artifact_->label() + " has an encoder; only decoder models can be stages");
   }
-  if (llama_model_is_diffusion(model.get())) NotSupported(artifact_->label() + " is a diffusion model; it does not continue text");
-  if (llama_vocab_n_tokens(llama_model_get_vocab(model.get())) <= 0) NotSupported(artifact_->label() + " has no vocabulary");
+  if (llama_model_is_diffusion(model.get()))
+    NotSupported(artifact_->label() + " is a diffusion model; it does not continue text");
+  if (llama_vocab_n_tokens(llama_model_get_vocab(model.get())) <= 0)
+    NotSupported(artifact_->label() + " has no vocabulary");
 
   facts_.label = artifact_->label();
   if (const int32_t declared = llama_model_n_ctx_train(model.get()); declared > 0) facts_.declared_capacity = declared;
@@ -84,7 +87,8 @@ std::shared_ptr<llama_model> LlamaModel::WeightsOn(const std::string& device) co
   const std::lock_guard lock(mutex_);
   std::weak_ptr<llama_model>& known = weights_[device];
   if (auto model = known.lock()) return model;
-  std::array<ggml_backend_dev_t, 2> devices = {device.empty() ? nullptr : ggml_backend_dev_by_name(device.c_str()), nullptr};
+  std::array<ggml_backend_dev_t, 2> devices = {device.empty() ? nullptr : ggml_backend_dev_by_name(device.c_str()),
+                                               nullptr};
   auto model = artifact_->LoadModel(ParamsFor(&devices));
   known = model;
   return model;

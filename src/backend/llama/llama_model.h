@@ -1,5 +1,5 @@
-// A loaded GGUF model: files that were checked, and what llama.cpp says about them. Weights are read at the first Build for a
-// device and shared by the sessions there. Made by llama_backend.cpp.
+// A loaded GGUF model: files that were checked, and what llama.cpp says about them. Weights are read at the first Build
+// for a device and shared by the sessions there. Made by llama_backend.cpp.
 #pragma once
 
 #include <map>

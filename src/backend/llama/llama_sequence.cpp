@@ -41,8 +41,10 @@ std::unique_ptr<ggml_threadpool, void (*)(ggml_threadpool*)> MakeThreadPool(uint
   const ggml_backend_dev_t cpu = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
   if (threads > 1 && cpu) {
     const ggml_backend_reg_t module = ggml_backend_dev_backend_reg(cpu);
-    const auto make = reinterpret_cast<decltype(&ggml_threadpool_new)>(ggml_backend_reg_get_proc_address(module, "ggml_threadpool_new"));
-    const auto free = reinterpret_cast<decltype(&ggml_threadpool_free)>(ggml_backend_reg_get_proc_address(module, "ggml_threadpool_free"));
+    const auto make = reinterpret_cast<decltype(&ggml_threadpool_new)>(
+        ggml_backend_reg_get_proc_address(module, "ggml_threadpool_new"));
+    const auto free = reinterpret_cast<decltype(&ggml_threadpool_free)>(
+        ggml_backend_reg_get_proc_address(module, "ggml_threadpool_free"));
     if (make && free) {
       ggml_threadpool_params params = ggml_threadpool_params_default(static_cast<int>(threads));
       return {make(&params), free};
@@ -61,7 +63,8 @@ LlamaSequence::LlamaSequence(std::shared_ptr<llama_model> model, const LlamaSett
       threads_(MakeThreadPool(settings.threads)),
       context_(MakeContext(settings)) {
   if (!llama_get_memory(context_.get()) || !llama_get_causal_attn(context_.get())) {
-    throw Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), label_ + " does not continue text: it is an embedding model or the like");
+    throw Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+                label_ + " does not continue text: it is an embedding model or the like");
   }
   if (llama_model_is_recurrent(model_.get()) || llama_model_is_hybrid(model_.get())) {
     rollback_bound_ = llama_n_rs_seq(context_.get());

@@ -1,5 +1,5 @@
-// One token sequence inside llama.cpp: a context, what has been fed to it, and its logits. Either an append happens whole or the
-// sequence is as before. Used by llama_session.cpp; not safe for two threads at once.
+// One token sequence inside llama.cpp: a context, what has been fed to it, and its logits. Either an append happens
+// whole or the sequence is as before. Used by llama_session.cpp; not safe for two threads at once.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ class LlamaSequence {
   // Tokens that can be taken back for sure; nothing = any number.
   std::optional<uint32_t> rollback_bound() const { return rollback_bound_; }
 
-  // Appends and writes the wanted rows of vocabulary_size() floats to `logits`. E_INVALIDARG for no tokens or an id outside the
-  // vocabulary, ERROR_INSUFFICIENT_BUFFER past the capacity.
+  // Appends and writes the wanted rows of vocabulary_size() floats to `logits`. E_INVALIDARG for no tokens or an id
+  // outside the vocabulary, ERROR_INSUFFICIENT_BUFFER past the capacity.
   void Append(std::span<const int32_t> tokens, Rows rows, float* logits);
 
   // Keeps the first `position` tokens (at most position()); false, and nothing changed, where the model cannot.

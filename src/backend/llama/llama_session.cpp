@@ -37,8 +37,8 @@ std::span<const int32_t> TokensOf(const InputValue& input, const TensorSpec& spe
 
 }  // namespace
 
-LlamaSession::LlamaSession(std::shared_ptr<llama_model> model, const LlamaSettings& settings, const LlamaModelFacts& facts,
-                           std::string engine)
+LlamaSession::LlamaSession(std::shared_ptr<llama_model> model, const LlamaSettings& settings,
+                           const LlamaModelFacts& facts, std::string engine)
     : settings_(settings),
       declared_capacity_(facts.declared_capacity),
       engine_(std::move(engine)),
@@ -103,8 +103,8 @@ void LlamaSession::RewindTo(uint64_t position) {
                                   std::to_string(sequence_.position()));
   }
   if (!sequence_.TruncateTo(position)) {
-    throw Error(E_INVALIDARG, "this model cannot be rewound from position " + std::to_string(sequence_.position()) + " to " +
-                                  std::to_string(position) + ": its state has no history");
+    throw Error(E_INVALIDARG, "this model cannot be rewound from position " + std::to_string(sequence_.position()) +
+                                  " to " + std::to_string(position) + ": its state has no history");
   }
   pending_.reset();
 }
@@ -136,12 +136,13 @@ void LlamaSession::StepAllPositions(std::span<const int32_t> tokens, std::span<f
                 "this model cannot take tokens back without a draft token limit set before Build");
   }
   if (tokens.size() > width) {
-    throw Error(E_INVALIDARG, std::to_string(tokens.size()) + " tokens are more than the " + std::to_string(width) + " of one step");
+    throw Error(E_INVALIDARG,
+                std::to_string(tokens.size()) + " tokens are more than the " + std::to_string(width) + " of one step");
   }
   if (logits.size() / row_stride() < tokens.size()) {
-    throw Error(HRESULT_FROM_WIN32(ERROR_INSUFFICIENT_BUFFER), std::to_string(tokens.size()) + " rows of " +
-                                                                   std::to_string(row_stride()) + " logits do not fit " +
-                                                                   std::to_string(logits.size()) + " elements");
+    throw Error(HRESULT_FROM_WIN32(ERROR_INSUFFICIENT_BUFFER),
+                std::to_string(tokens.size()) + " rows of " + std::to_string(row_stride()) + " logits do not fit " +
+                    std::to_string(logits.size()) + " elements");
   }
   const uint64_t start = sequence_.position();
   sequence_.Append(tokens, LlamaSequence::Rows::kAll, logits.data());
@@ -154,8 +155,8 @@ void LlamaSession::CommitAcceptedPrefix(uint32_t accepted) {
     throw Error(E_NOT_VALID_STATE, "there is no pending step to commit");
   }
   if (accepted > pending_->width) {
-    throw Error(E_INVALIDARG, std::to_string(accepted) + " accepted tokens are more than the " + std::to_string(pending_->width) +
-                                  " of the pending step");
+    throw Error(E_INVALIDARG, std::to_string(accepted) + " accepted tokens are more than the " +
+                                  std::to_string(pending_->width) + " of the pending step");
   }
   if (!sequence_.TruncateTo(pending_->start + accepted)) {
     throw Error(E_FAIL, "llama.cpp could not take back " + std::to_string(pending_->width - accepted) + " tokens");

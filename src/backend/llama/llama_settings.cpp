@@ -27,7 +27,8 @@ void Require(bool condition, const std::string& sentence) {
 
 void CheckPlacement(const SessionOptions& options) {
   if (!options.provider.empty()) {
-    NotSupported("the execution provider '" + options.provider + "' is one of ONNX Runtime; a GGUF model runs on llama.cpp");
+    NotSupported("the execution provider '" + options.provider +
+                 "' is one of ONNX Runtime; a GGUF model runs on llama.cpp");
   }
   if (options.device == DeviceKind::kNpu) NotSupported("llama.cpp has no NPU target");
   if (options.engine == Engine::kNative) NotSupported("the native GGUF engine is not part of this build");
@@ -35,8 +36,10 @@ void CheckPlacement(const SessionOptions& options) {
 
 void CheckForeignOptions(const SessionOptions& options) {
   const std::string end = " has no meaning for a GGUF model; it belongs to ONNX Runtime";
-  if (!options.session_config.empty()) NotSupported("the session entry '" + options.session_config[0].first + "'" + end);
-  if (!options.provider_options.empty()) NotSupported("the provider option '" + options.provider_options[0].first + "'" + end);
+  if (!options.session_config.empty())
+    NotSupported("the session entry '" + options.session_config[0].first + "'" + end);
+  if (!options.provider_options.empty())
+    NotSupported("the provider option '" + options.provider_options[0].first + "'" + end);
   if (!options.dimension_overrides.empty()) {
     NotSupported("the dimension override '" + options.dimension_overrides[0].first + "'" + end);
   }
@@ -45,7 +48,8 @@ void CheckForeignOptions(const SessionOptions& options) {
 }
 
 void CheckStateOptions(const SessionOptions& options) {
-  if (options.caller_owns_state) NotSupported("the state of a GGUF stage cannot be owned by the caller: it is inside llama.cpp");
+  if (options.caller_owns_state)
+    NotSupported("the state of a GGUF stage cannot be owned by the caller: it is inside llama.cpp");
   Require(options.state_pairs.empty(), "a GGUF stage has no state tensors, so no state pair can be declared");
 }
 
@@ -53,8 +57,10 @@ void CheckDraftOptions(const SessionOptions& options, const LlamaModelFacts& fac
   const bool path = !options.draft_predictor_path.empty();
   Require(!options.draft_predictor_enabled || options.draft_token_limit > 0,
           "the draft predictor is enabled, but the draft token limit is 0");
-  Require(!path || options.draft_predictor_enabled, "a draft predictor path is set, but the draft predictor is not enabled");
-  if (path) NotSupported("companion draft predictors ('" + options.draft_predictor_path.string() + "') cannot be run yet");
+  Require(!path || options.draft_predictor_enabled,
+          "a draft predictor path is set, but the draft predictor is not enabled");
+  if (path)
+    NotSupported("companion draft predictors ('" + options.draft_predictor_path.string() + "') cannot be run yet");
   if (options.draft_predictor_enabled && facts.prediction_layers > 0) {
     NotSupported(facts.label + " has " + std::to_string(facts.prediction_layers) +
                  " prediction layers, which cannot be run yet; leave the draft predictor disabled");

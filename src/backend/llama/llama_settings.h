@@ -1,5 +1,5 @@
-// What a session of llama.cpp is built with: the stage's options, checked against what this backend can do and filled with defaults.
-// Made by llama_model.cpp at Build, kept by the sequence.
+// What a session of llama.cpp is built with: the stage's options, checked against what this backend can do and filled
+// with defaults. Made by llama_model.cpp at Build, kept by the sequence.
 #pragma once
 
 #include <cstdint>

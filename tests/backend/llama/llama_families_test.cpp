@@ -33,9 +33,10 @@ class LlamaFamiliesTest : public testing::Test {
   void Write(const std::string& folder, const Manifest& m, const std::string& module = kModule) {
     folder_.Write(folder + "/libggml-vulkan.so", module);
     folder_.Write(folder + "/WinMLLlamaBackendManifest.json",
-                  "{\"schemaVersion\": " + m.schema + ", \"family\": \"" + m.family + "\", \"architecture\": \"" + m.architecture +
-                      "\", \"llamaCommit\": \"" + m.commit + "\", \"llamaBuild\": " + m.build + ", \"backendApiVersion\": " + m.api +
-                      ", \"runtimeContract\": \"" + m.contract + "\", \"backend\": \"" + m.backend + "\", \"sha256\": \"" +
+                  "{\"schemaVersion\": " + m.schema + ", \"family\": \"" + m.family + "\", \"architecture\": \"" +
+                      m.architecture + "\", \"llamaCommit\": \"" + m.commit + "\", \"llamaBuild\": " + m.build +
+                      ", \"backendApiVersion\": " + m.api + ", \"runtimeContract\": \"" + m.contract +
+                      "\", \"backend\": \"" + m.backend + "\", \"sha256\": \"" +
                       (m.sha256.empty() ? Sha256Hex(module) : m.sha256) + "\"}");
   }
 
@@ -57,10 +58,18 @@ TEST_F(LlamaFamiliesTest, AFamilyBuiltForThisCoreIsAccepted) {
 
 TEST_F(LlamaFamiliesTest, AnythingBuiltForAnotherCoreIsRejected) {
   const std::pair<std::string Manifest::*, std::string> changes[] = {
-      {&Manifest::architecture, "arm64"}, {&Manifest::commit, "0c1e57099"}, {&Manifest::build, "8"},
-      {&Manifest::api, "3"},              {&Manifest::contract, "hybrid-crt"}, {&Manifest::schema, "2"},
-      {&Manifest::family, "cuda"},        {&Manifest::backend, "../libggml-vulkan.so"}, {&Manifest::commit, "xyz"},
-      {&Manifest::build, "\"7\""},        {&Manifest::sha256, "00"}, {&Manifest::sha256, std::string(64, '0')},
+      {&Manifest::architecture, "arm64"},
+      {&Manifest::commit, "0c1e57099"},
+      {&Manifest::build, "8"},
+      {&Manifest::api, "3"},
+      {&Manifest::contract, "hybrid-crt"},
+      {&Manifest::schema, "2"},
+      {&Manifest::family, "cuda"},
+      {&Manifest::backend, "../libggml-vulkan.so"},
+      {&Manifest::commit, "xyz"},
+      {&Manifest::build, "\"7\""},
+      {&Manifest::sha256, "00"},
+      {&Manifest::sha256, std::string(64, '0')},
   };
   for (const auto& [field, value] : changes) {
     Manifest manifest;
@@ -84,7 +93,8 @@ TEST_F(LlamaFamiliesTest, AModuleThatWasChangedIsRejected) {
 }
 
 TEST_F(LlamaFamiliesTest, AFolderWithAModuleOfTheCoreIsRejected) {
-  for (const std::string name : {"libggml-base.so", "libowml-ggml.so.0", "libllama.so", "WinMLggml-base.dll", "libmtmd.so"}) {
+  for (const std::string name :
+       {"libggml-base.so", "libowml-ggml.so.0", "libllama.so", "WinMLggml-base.dll", "libmtmd.so"}) {
     TemporaryFolder other;
     Write("vulkan", {});
     const auto path = folder_.Write("vulkan/" + name, "");

@@ -28,7 +28,8 @@ inline std::shared_ptr<const BackendModel> LoadGguf(const std::filesystem::path&
 }
 
 inline TensorView TokenView(std::vector<int32_t>& tokens) {
-  return {DType::kInt32, {1, tokens.size()}, reinterpret_cast<std::byte*>(tokens.data()), tokens.size() * sizeof(int32_t)};
+  return {
+      DType::kInt32, {1, tokens.size()}, reinterpret_cast<std::byte*>(tokens.data()), tokens.size() * sizeof(int32_t)};
 }
 
 // Feeds tokens and returns the logits of the last one.
@@ -50,7 +51,8 @@ inline void ExpectClose(std::span<const float> actual, std::span<const float> ex
   for (size_t i = 0; i < actual.size(); ++i) ASSERT_NEAR(actual[i], expected[i], tolerance) << "at " << i;
 }
 
-// One thread unless the test says otherwise: the models are tiny, and llama.cpp's threads wait for each other by spinning.
+// One thread unless the test says otherwise: the models are tiny, and llama.cpp's threads wait for each other by
+// spinning.
 inline std::unique_ptr<BackendSession> SessionOn(const BackendModel& model, SessionOptions options = {}) {
   if (options.intra_op_threads == 0) options.intra_op_threads = 1;
   return model.CreateSession(options);
@@ -77,7 +79,9 @@ class TinyLlamaTest : public testing::Test {
  protected:
   void SetUp() override { model_ = LoadGguf(folder_.Write("tiny.gguf", TinyLlama().Bytes())); }
 
-  std::unique_ptr<BackendSession> Session(const SessionOptions& options = {}) const { return SessionOn(*model_, options); }
+  std::unique_ptr<BackendSession> Session(const SessionOptions& options = {}) const {
+    return SessionOn(*model_, options);
+  }
 
   TemporaryFolder folder_;
   std::shared_ptr<const BackendModel> model_;

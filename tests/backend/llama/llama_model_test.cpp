@@ -40,7 +40,10 @@ class LlamaModelTest : public testing::Test {
                                     std::string(reinterpret_cast<const char*>(tensor.data.data()), tensor.data.size()));
     }
     for (uint16_t i = 0; i < count; ++i) {
-      shards[i].Add("split.no", i).Add("split.count", count).Add("split.tensors.count", static_cast<int32_t>(whole.tensor_count()));
+      shards[i]
+          .Add("split.no", i)
+          .Add("split.count", count)
+          .Add("split.tensors.count", static_cast<int32_t>(whole.tensor_count()));
       char name[64];
       std::snprintf(name, sizeof(name), "tiny-%05d-of-%05d.gguf", i + 1, count);
       folder_.Write(name, shards[i].Bytes());
@@ -56,7 +59,9 @@ class LlamaModelTest : public testing::Test {
 
 TEST_F(LlamaModelTest, AnUnknownArchitectureIsRefusedByName) {
   GgufWriter file = TinyLlama();
-  file.Add("general.architecture", "nonesuch").Add("nonesuch.block_count", uint32_t{2}).Add("nonesuch.context_length", uint32_t{256});
+  file.Add("general.architecture", "nonesuch")
+      .Add("nonesuch.block_count", uint32_t{2})
+      .Add("nonesuch.context_length", uint32_t{256});
   file.Add("nonesuch.embedding_length", uint32_t{32});
   const Failure failure = LoadFailure("unknown.gguf", file.Bytes());
   EXPECT_EQ(failure.code, kInvalidData);

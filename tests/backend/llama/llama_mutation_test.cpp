@@ -1,4 +1,5 @@
-// Damaged headers: thousands of small changes to a good file, each loaded and run in a child process. None may end the process.
+// Damaged headers: thousands of small changes to a good file, each loaded and run in a child process. None may end the
+// process.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -79,7 +79,9 @@ TEST_F(LlamaSessionTest, LogitsGoIntoTheCallersMemory) {
   const InputValue input{true, TokenView(tokens)};
   OutputValue output;
   output.wanted = true;
-  output.destination = TensorView{DType::kFloat32, {1, 1, kTinyVocabulary}, reinterpret_cast<std::byte*>(logits.data()),
+  output.destination = TensorView{DType::kFloat32,
+                                  {1, 1, kTinyVocabulary},
+                                  reinterpret_cast<std::byte*>(logits.data()),
                                   logits.size() * sizeof(float)};
   Session()->Run({&input, 1}, {&output, 1});
   EXPECT_EQ(output.produced.view.data, nullptr);
@@ -138,7 +140,11 @@ TEST_F(LlamaSessionTest, InputsOfAnotherTypeOrShapeAreRefused) {
     const InputValue input{true, view};
     OutputValue output;
     output.wanted = true;
-    EXPECT_EQ(FailureOf([&] { session->Run({&input, 1}, {&output, 1}); }).code, E_INVALIDARG) << ToString(view.dtype, view.dims);
+    EXPECT_EQ(FailureOf([&] {
+                session->Run({&input, 1}, {&output, 1});
+              }).code,
+              E_INVALIDARG)
+        << ToString(view.dtype, view.dims);
   }
   const InputValue unbound;
   OutputValue output;
@@ -153,7 +159,9 @@ TEST_F(LlamaSessionTest, ADestinationOfAnotherTypeOrShapeIsRefused) {
   const InputValue input{true, TokenView(tokens)};
   OutputValue output;
   output.wanted = true;
-  output.destination = TensorView{DType::kFloat32, {1, kTinyVocabulary}, reinterpret_cast<std::byte*>(logits.data()),
+  output.destination = TensorView{DType::kFloat32,
+                                  {1, kTinyVocabulary},
+                                  reinterpret_cast<std::byte*>(logits.data()),
                                   logits.size() * sizeof(float)};
   EXPECT_EQ(FailureOf([&] { session->Run({&input, 1}, {&output, 1}); }).code, E_INVALIDARG);
   EXPECT_EQ(session->sequence_state()->position(), 0u);
@@ -273,11 +281,14 @@ TEST_F(LlamaSessionTest, SessionsOfOneModelDoNotShareTheirSequence) {
   RunTokens(*a, kPrompt);
   EXPECT_EQ(b->sequence_state()->position(), 0u);
   RunTokens(*b, {1});
-  ExpectClose(RunTokens(*a, {66}), [&] {
-    const auto c = Session();
-    RunTokens(*c, kPrompt);
-    return RunTokens(*c, {66});
-  }(), 1e-4f);
+  ExpectClose(
+      RunTokens(*a, {66}),
+      [&] {
+        const auto c = Session();
+        RunTokens(*c, kPrompt);
+        return RunTokens(*c, {66});
+      }(),
+      1e-4f);
 }
 
 TEST_F(LlamaSessionTest, ASessionOutlivesItsModel) {

@@ -29,7 +29,8 @@ TEST_F(LlamaSpeculativeTest, RowsEqualSingleSteps) {
     session->speculative_steps()->StepAllPositions(kDraft, rows);
     EXPECT_EQ(session->sequence_state()->position(), kPrompt.size() + kDraft.size());
     for (size_t i = 0; i < kDraft.size(); ++i) {
-      ExpectClose(std::span(rows).subspan(i * kTinyVocabulary, kTinyVocabulary), RunTokens(*single, {kDraft[i]}), 1e-3f);
+      ExpectClose(std::span(rows).subspan(i * kTinyVocabulary, kTinyVocabulary), RunTokens(*single, {kDraft[i]}),
+                  1e-3f);
     }
   }
 }
@@ -95,8 +96,11 @@ TEST_F(LlamaSpeculativeTest, ARefusedStepLeavesThePosition) {
   RunTokens(*session, kPrompt);
   SpeculativeSteps& steps = *session->speculative_steps();
   std::vector<float> rows(20 * kTinyVocabulary);
-  EXPECT_EQ(FailureOf([&] { steps.StepAllPositions(kDraft, rows); }).code, HRESULT_FROM_WIN32(ERROR_INSUFFICIENT_BUFFER));
-  EXPECT_EQ(FailureOf([&] { steps.StepAllPositions(std::vector<int32_t>{65, 66}, std::span(rows).first(2 * kTinyVocabulary - 1)); }).code,
+  EXPECT_EQ(FailureOf([&] { steps.StepAllPositions(kDraft, rows); }).code,
+            HRESULT_FROM_WIN32(ERROR_INSUFFICIENT_BUFFER));
+  EXPECT_EQ(FailureOf([&] {
+              steps.StepAllPositions(std::vector<int32_t>{65, 66}, std::span(rows).first(2 * kTinyVocabulary - 1));
+            }).code,
             HRESULT_FROM_WIN32(ERROR_INSUFFICIENT_BUFFER));
   EXPECT_EQ(FailureOf([&] { steps.StepAllPositions(std::vector<int32_t>{65, 259}, rows); }).code, E_INVALIDARG);
   EXPECT_EQ(FailureOf([&] { steps.StepAllPositions({}, rows); }).code, E_INVALIDARG);
