@@ -23,12 +23,14 @@ class PipelineBuilder final : public Implements<PipelineBuilder, IWinMLPipelineB
     return Guard("IWinMLPipelineBuilder::AddModelStage", [&] {
       RequireOut(stage, "stage");
       RequirePointer(model, "model");
+      const Placement* placement = PlacementOf(target);
+      std::shared_ptr<const BackendModel> artifact = ArtifactOf(model);
+      std::unique_ptr<StageNode> node;
       const std::lock_guard lock(mutex_);
-      RequireOpen();
-      auto node = MakeNode(target, debugName);
-      node->model = ArtifactOf(model);
-      Require(node->model != nullptr, E_INVALIDARG, node->label + ": the model was not loaded by this runtime library");
-      *stage = Add(std::move(node));
+      node = MakeNode(target, placement, debugName);
+      Require(artifact != nullptr, E_INVALIDARG, node->label + ": the model was not loaded by this runtime library");
+      node->model = std::move(artifact);
+      *stage = Add(node);
     });
   }
 
@@ -37,18 +39,19 @@ class PipelineBuilder final : public Implements<PipelineBuilder, IWinMLPipelineB
     return Guard("IWinMLPipelineBuilder::AddProcessorStage", [&] {
       RequireOut(stage, "stage");
       RequirePointer(processor, "processor");
-      std::unique_lock lock(mutex_);
-      RequireOpen();
-      auto node = MakeNode(target, debugName);
       const Placement* placement = PlacementOf(target);
+      std::unique_ptr<StageNode> node;
+      {
+        const std::lock_guard lock(mutex_);
+        node = MakeNode(target, placement, debugName);
+      }
       Require(!placement || placement->kind == DeviceKind::kCpu, E_INVALIDARG,
               node->label + ": processors run on the CPU, the target is another device");
-      lock.unlock();  // the application's code may call this builder
       node->processor = processor;
       node->processor_schema = CaptureProcessorSchema(processor, node->label);
-      lock.lock();
+      const std::lock_guard lock(mutex_);
       RequireOpen();
-      *stage = Add(std::move(node));
+      *stage = Add(node);
     });
   }
 
@@ -110,31 +113,36 @@ class PipelineBuilder final : public Implements<PipelineBuilder, IWinMLPipelineB
     return node.debug_name.empty() ? "stage " + std::to_string(node.number) : "stage '" + ToUtf8(node.debug_name) + "'";
   }
 
-  std::unique_ptr<StageNode> MakeNode(IWinMLExecutionTarget* target, LPCWSTR debug_name) const {
+  std::unique_ptr<StageNode> MakeNode(IWinMLExecutionTarget* target, const Placement* placement,
+                                      LPCWSTR debug_name) const {
+    RequireOpen();
     auto node = std::make_unique<StageNode>();
     node->number = core_->stages.size();
     if (debug_name) node->debug_name = debug_name;
     node->label = LabelOf(*node);
-    Require(!target || PlacementOf(target), E_INVALIDARG,
-            node->label + ": the target was not made by this runtime library");
+    Require(!target || placement, E_INVALIDARG, node->label + ": the target was not made by this runtime library");
     node->target = target;
     return node;
   }
 
-  // Handle first, so that nothing is left behind when memory ends.
-  IWinMLStage* Add(std::unique_ptr<StageNode> node) {
+  // Handle first, so that nothing is left behind when memory ends. Others may have been added since MakeNode.
+  IWinMLStage* Add(std::unique_ptr<StageNode>& node) {
     node->number = core_->stages.size();
     node->label = LabelOf(*node);
     ComPtr<IWinMLStage> handle = MakeStage(StageRef{core_, node.get()});
     const std::lock_guard lock(core_->mutex);
-    core_->stages.reserve(core_->stages.size() + 1);
-    core_->graph.AddStage(node->label);
-    core_->stages.push_back(std::move(node));
+    core_->stages.push_back(nullptr);
+    try {
+      core_->graph.AddStage(node->label);
+    } catch (...) {
+      core_->stages.pop_back();
+      throw;
+    }
+    core_->stages.back() = std::move(node);
     return handle.Detach();
   }
 
-  const StageNode& OwnNode(IWinMLStage* stage, const char* name) const {
-    const StageRef* ref = StageOf(stage);
+  const StageNode& OwnNode(const StageRef* ref, const char* name) const {
     Require(ref && ref->core == core_, E_INVALIDARG, std::string(name) + " was not added to this builder");
     return *ref->node;
   }
@@ -149,18 +157,21 @@ class PipelineBuilder final : public Implements<PipelineBuilder, IWinMLPipelineB
                void (Graph::*add)(const Edge&)) {
     RequirePointer(source_stage, "sourceStage");
     RequirePointer(target_stage, "targetStage");
+    const StageRef* source_ref = StageOf(source_stage);
+    const StageRef* target_ref = StageOf(target_stage);
     const std::lock_guard lock(mutex_);
     RequireOpen();
-    const StageNode& source = OwnNode(source_stage, "sourceStage");
-    const StageNode& target = OwnNode(target_stage, "targetStage");
+    const StageNode& source = OwnNode(source_ref, "sourceStage");
+    const StageNode& target = OwnNode(target_ref, "targetStage");
     if (const Schema* schema = source.schema()) RequireKnownIndex(source, schema->outputs, "output", output);
     if (const Schema* schema = target.schema()) RequireKnownIndex(target, schema->inputs, "input", input);
     const std::lock_guard core_lock(core_->mutex);
     (core_->graph.*add)(Edge{source.number, output, target.number, input});
   }
 
-  std::mutex
-      mutex_;  // covers what follows and the adding to the core; taken before the core's; no foreign code runs under it
+  // Covers what follows and the adding to the core; taken before the core's. No foreign code runs under it, so that
+  // objects of the application may call the builder back.
+  std::mutex mutex_;
   bool building_ = false;                                                  // a Build is going on
   std::shared_ptr<PipelineCore> core_ = std::make_shared<PipelineCore>();  // null once built
 };

@@ -126,6 +126,26 @@ TEST_F(Feedback, GoesThroughProcessorsAndFromALaterStageToAnEarlierOne) {
   stage_.Reset();
 }
 
+TEST_F(Feedback, TakesADeviceTensorOfAProcessorThroughItsSynchronizedLock) {
+  const ComPtr<AppProcessor> processor = NewProcessor({1}, PlusOne);
+  const auto device = NewStranger<float>(WINML_TENSOR_DATA_TYPE_FLOAT32, {1}, {40}, {.needs_synchronization = true});
+  processor->during_execute = [&](IWinMLTensor**, IWinMLTensor** output) {
+    device->AddRef();
+    output[0] = device.Get();
+    return S_OK;
+  };
+  const ComPtr<IWinMLStage> source = AddProcessor(processor);
+  ASSERT_EQ(S_OK, source->BindInput(0, seed_.Get()));
+  ASSERT_EQ(S_OK, stage_->BindInput(0, seed_.Get()));
+  ASSERT_EQ(S_OK, builder_->ConnectNextIteration(source.Get(), 0, stage_.Get(), 0));
+  const ComPtr<IWinMLPipeline> pipeline = BuildRequesting(stage_.Get());
+  ASSERT_EQ(S_OK, pipeline->Run());
+  EXPECT_EQ(6, Value());
+  ASSERT_EQ(S_OK, pipeline->Run());
+  EXPECT_EQ(80, Value());
+  EXPECT_EQ(1u, device->references());
+}
+
 TEST_F(Feedback, OneOutputMayFeedThisIterationAndTheNext) {
   const ComPtr<IWinMLStage> now = AddModel(Elementwise({1}, PlusOne));
   const ComPtr<IWinMLStage> later = AddModel(Elementwise({1}, PlusOne));

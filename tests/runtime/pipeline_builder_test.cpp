@@ -206,5 +206,29 @@ TEST_F(PipelineBuilder, AProcessorThatBuildsWhileItIsAddedIsLeftOut) {
   EXPECT_EQ(1u, processor->references);
 }
 
+// Answers no interface, but calls the builder when it is asked.
+class MeddlingStage final : public ForeignStageBase {
+ public:
+  explicit MeddlingStage(IWinMLPipelineBuilder* builder) : builder_(builder) {}
+  HRESULT STDMETHODCALLTYPE QueryInterface(REFIID, void** object) override {
+    *object = nullptr;
+    ComPtr<IWinMLPipeline> pipeline;
+    build = builder_->Build(pipeline.GetAddressOf());
+    return E_NOINTERFACE;
+  }
+
+  HRESULT build = S_OK;
+
+ private:
+  IWinMLPipelineBuilder* builder_;
+};
+
+TEST_F(PipelineBuilder, AForeignStageMayCallTheBuilderWhenItIsAsked) {
+  MeddlingStage foreign(builder_.Get());
+  const ComPtr<IWinMLStage> stage = AddModel(script_);
+  EXPECT_EQ(E_NOT_VALID_STATE, Connect(&foreign, 0, stage.Get(), 0));
+  EXPECT_EQ(S_OK, foreign.build);
+}
+
 }  // namespace
 }  // namespace owml::test

@@ -51,6 +51,18 @@ TEST_F(RunProcessor, WritesIntoABoundTensor) {
   EXPECT_EQ((std::vector<float>{2, 4}), Contents<float>(result.Get()));
 }
 
+TEST_F(RunProcessor, ABoundTensorIsLentWithoutAReference) {
+  const auto bound = NewStranger<float>(WINML_TENSOR_DATA_TYPE_FLOAT32, {2}, {0, 0});
+  ASSERT_EQ(S_OK, stage_->BindOutput(0, bound.Get()));
+  BuildWithInput();
+  const ULONG before = bound->references();
+  for (int run = 0; run < 3; ++run) ASSERT_EQ(S_OK, pipeline_->Run());
+  EXPECT_EQ(before, bound->references());
+  processor_->during_execute = [](IWinMLTensor**, IWinMLTensor**) { return E_FAIL; };
+  EXPECT_EQ(E_FAIL, pipeline_->Run());
+  EXPECT_EQ(before, bound->references());
+}
+
 TEST_F(RunProcessor, ItsFailureIsPassedOn) {
   ASSERT_EQ(S_OK, stage_->RequestOutput(0));
   BuildWithInput();

@@ -76,7 +76,7 @@ class ForeignTarget final : public ForeignObject<IWinMLExecutionTarget> {
   }
 };
 
-class ForeignStage final : public ForeignObject<IWinMLStage> {
+class ForeignStageBase : public ForeignObject<IWinMLStage> {
  public:
   HRESULT STDMETHODCALLTYPE GetDebugName(LPCWSTR*) override { return E_NOTIMPL; }
   HRESULT STDMETHODCALLTYPE BindInput(UINT32, IWinMLTensor*) override { return E_NOTIMPL; }
@@ -86,6 +86,8 @@ class ForeignStage final : public ForeignObject<IWinMLStage> {
   HRESULT STDMETHODCALLTYPE ResetOutput(UINT32) override { return E_NOTIMPL; }
   HRESULT STDMETHODCALLTYPE GetExecutionTarget(IWinMLExecutionTarget**) override { return E_NOTIMPL; }
 };
+
+class ForeignStage final : public ForeignStageBase {};
 
 // A processor as an application writes it: one float input and output, y = function(x), and knobs that make it lie.
 class AppProcessor : public IWinMLProcessor {
