@@ -128,7 +128,7 @@ function(owml_add_fuzz_target name)
   endif()
 endfunction()
 
-# Adds the folder when it has come; folders of later floors may be missing in a partial checkout.
+# Adds the folder when it is there: the lists name the floors of the plan, some of which are still to come.
 function(owml_add_folder folder)
   if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/CMakeLists.txt)
     add_subdirectory(${folder})

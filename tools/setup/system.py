@@ -50,7 +50,6 @@ NEEDS = [
     Need("Go", "", "golang-go", program="go"),
     Need("nlohmann_json", "3.11", "nlohmann-json3-dev"),
     Need("CLI11", "2.1", "libcli11-dev"),
-    Need("spdlog", "1.10", "libspdlog-dev"),
     Need("fmt", "9.1", "libfmt-dev"),
     Need("GTest", "1.12", "libgtest-dev", tests=True),
     Need("GMock", "1.12", "libgmock-dev", tests=True),
