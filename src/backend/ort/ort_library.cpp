@@ -127,7 +127,8 @@ void FindAnywhere(OrtLibrary& library) {
   }
   const fs::path own = FileOf(reinterpret_cast<const void*>(&LoadedOrtLibrary));
   if (!own.empty()) {
-    for (const fs::path& folder : {own.parent_path(), own.parent_path().parent_path()}) {
+    for (const fs::path& folder :
+         {own.parent_path(), own.parent_path() / "openwinml", own.parent_path().parent_path()}) {
       for (const std::string& file : OrtLibrariesUnder(folder.string())) {
         if (Accept(Open(file), "'" + file + "'", library, why_not)) return;
         pass_over();

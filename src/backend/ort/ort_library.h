@@ -14,7 +14,7 @@ namespace owml {
 //   2. ONNXRUNTIME_ROOT: a folder of an ONNX Runtime package; its lib/, lib64/, capi/ or itself. Nothing else is tried.
 //   3. A library that the process has loaded already, for example by the Python package.
 //   4. The system's loader path.
-//   5. Beside our own library, or in lib/ or lib64/ next to its folder.
+//   5. Beside our own library, in openwinml/ there (an installation's own), or in lib/ or lib64/ next to its folder.
 // In 3 to 5 a file that is no usable ONNX Runtime is passed over with a warning in the log.
 struct OrtLibrary {
   const OrtApi* api = nullptr;
