@@ -1,0 +1,22 @@
+// Penalties work on a copy: the logits belong to the model.
+// See sampling_chain.h.
+#include "text/sampling/sampling_chain.h"
+
+namespace owml {
+
+SamplingChain::SamplingChain(const SamplingSettings& settings, uint64_t seed, std::span<const uint32_t> prompt)
+    : penalties_(settings, prompt), sampler_(settings, seed) {}
+
+uint32_t SamplingChain::Pick(std::span<const float> logits) {
+  if (!penalties_.active()) return sampler_.Pick(logits, generated_);
+  penalized_.assign(logits.begin(), logits.end());
+  penalties_.Apply(penalized_);
+  return sampler_.Pick(penalized_, generated_);
+}
+
+void SamplingChain::Accept(uint32_t token) {
+  penalties_.Accept(token);
+  ++generated_;
+}
+
+}  // namespace owml

@@ -1,0 +1,45 @@
+// Chooses one of many candidates: greedily, or by temperature, top-k, top-p, min-p and a draw.
+// The last step of the sampling chain; behind a constraint it sees only what the constraint allows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "text/sampling/counter_random.h"
+#include "text/sampling/sampling_settings.h"
+
+namespace owml {
+
+struct TokenCandidate {
+  float logit;
+  uint32_t token;
+};
+
+class TokenSampler {
+ public:
+  TokenSampler(const SamplingSettings& settings, uint64_t seed) : settings_(settings), random_(seed) {}
+
+  // The choice number `draw` among logits indexed by token. Equal logits go in the order of their tokens, lowest first.
+  // Throws ERROR_INVALID_DATA for a NaN or plus infinity, and when nothing is left to choose: minus infinity stands for
+  // a token that the model rules out.
+  uint32_t Pick(std::span<const float> logits, uint64_t draw);
+
+  // The same among `candidates`, which are in ascending order of their tokens.
+  uint32_t Pick(std::span<const TokenCandidate> candidates, uint64_t draw);
+
+ private:
+  // Of candidates_, whose highest logit is `highest`.
+  uint32_t Draw(float highest, uint64_t draw);
+  void Weigh(float highest);
+  void KeepTopP(float highest);
+  void SortFront(size_t first, size_t last);
+
+  const SamplingSettings settings_;
+  const CounterRandom random_;
+  std::vector<TokenCandidate> candidates_;
+  std::vector<double> weights_;  // of candidates_, relative to the highest
+};
+
+}  // namespace owml

@@ -1,0 +1,80 @@
+#include "text/sampling/sampling_chain.h"
+
+#include <gmock/gmock.h>
+
+#include <vector>
+
+namespace owml {
+namespace {
+
+// Logits that every machine makes alike.
+std::vector<float> Logits(uint32_t step, size_t count = 400) {
+  std::vector<float> logits(count);
+  uint32_t state = 12345 + step * 7919;
+  for (float& logit : logits) {
+    state = state * 1664525 + 1013904223;
+    logit = static_cast<float>(state >> 16) / 8192.0f - 4.0f;
+  }
+  return logits;
+}
+
+SamplingSettings Everything() {
+  SamplingSettings settings;
+  settings.temperature = 0.9f;
+  settings.top_k = 50;
+  settings.top_p = 0.95f;
+  settings.min_p = 0.02f;
+  settings.repetition_penalty = 1.1f;
+  settings.repetition_window = 8;
+  settings.presence_penalty = 0.2f;
+  settings.frequency_penalty = 0.1f;
+  return settings;
+}
+
+std::vector<uint32_t> Tokens(SamplingChain chain, uint32_t steps) {
+  std::vector<uint32_t> tokens;
+  for (uint32_t step = 0; step < steps; ++step) {
+    tokens.push_back(chain.Pick(Logits(step)));
+    chain.Accept(tokens.back());
+  }
+  return tokens;
+}
+
+TEST(SamplingChain, ASeedFixesTheTokens) {
+  const std::vector<uint32_t> prompt = {5, 6};
+  const auto tokens = Tokens(SamplingChain(Everything(), 42, prompt), 30);
+  EXPECT_EQ(Tokens(SamplingChain(Everything(), 42, prompt), 30), tokens);
+  EXPECT_NE(Tokens(SamplingChain(Everything(), 43, prompt), 30), tokens);
+}
+
+// The expected tokens were computed with 50 decimal digits by a program that shares nothing with this one.
+TEST(SamplingChain, TokensOfASeedAreTheSameOnEveryMachine) {
+  const std::vector<uint32_t> prompt = {5, 6};
+  SamplingSettings warm;
+  warm.temperature = 1;
+  EXPECT_THAT(Tokens(SamplingChain(Everything(), 42, prompt), 12),
+              testing::ElementsAre(19, 324, 96, 238, 53, 379, 180, 345, 156, 310, 187, 370));
+  EXPECT_THAT(Tokens(SamplingChain(warm, 0xfedcba9876543210u, {}), 12),
+              testing::ElementsAre(12, 14, 25, 360, 294, 67, 268, 207, 126, 126, 294, 119));
+}
+
+TEST(SamplingChain, PickingAgainBeforeAcceptGivesTheSameToken) {
+  SamplingChain chain(Everything(), 42, {});
+  const uint32_t first = chain.Pick(Logits(0));
+  EXPECT_EQ(chain.Pick(Logits(0)), first);
+}
+
+TEST(SamplingChain, PenaltiesApplyToGreedyChoices) {
+  SamplingSettings settings;
+  settings.presence_penalty = 2;
+  SamplingChain chain(settings, 0, {});
+  const std::vector<float> logits = {3, 4, 2.5f};
+  EXPECT_EQ(chain.Pick(logits), 1u);
+  chain.Accept(1);
+  EXPECT_EQ(chain.Pick(logits), 0u);
+  chain.Accept(0);
+  EXPECT_EQ(chain.Pick(logits), 2u);
+}
+
+}  // namespace
+}  // namespace owml
