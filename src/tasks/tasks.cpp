@@ -7,11 +7,12 @@
 #include "com/guard.h"
 #include "com/implements.h"
 #include "tasks/cancellation_source.h"
+#include "tasks/text_generation/factory.h"
 
 namespace owml {
 namespace {
 
-class Tasks final : public Implements<Tasks, IWinMLTasks, IWinMLTaskRuntimeIdentity> {
+class Tasks final : public Implements<Tasks, IWinMLTasks, IWinMLTaskRuntimeIdentity, TextGenerationFactoryMethods> {
  public:
   explicit Tasks(ComPtr<IWinMLRuntime> runtime) : runtime_(std::move(runtime)) {}
 
@@ -31,6 +32,8 @@ class Tasks final : public Implements<Tasks, IWinMLTasks, IWinMLTaskRuntimeIdent
   }
 
  private:
+  IWinMLRuntime* runtime() const noexcept override { return runtime_.Get(); }
+
   const ComPtr<IWinMLRuntime> runtime_;
 };
 

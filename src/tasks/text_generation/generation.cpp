@@ -1,0 +1,202 @@
+// The decode loop, one turn a call.
+// See generation.h.
+#include "tasks/text_generation/generation.h"
+
+#include <algorithm>
+#include <random>
+#include <string_view>
+#include <utility>
+
+#include "com/guard.h"
+#include "com/wide.h"
+
+namespace owml {
+namespace {
+
+// A prompt that can be cancelled goes in runs of so many tokens. Always the same number, because the rounding of a
+// backend may depend on it.
+constexpr size_t kPromptRun = 16;
+
+uint64_t SeedOf(const GenerationOptions& options) {
+  if (options.seed != 0) return options.seed;
+  std::random_device entropy;
+  return (uint64_t{entropy()} << 32) | entropy();
+}
+
+bool Contains(const std::vector<uint32_t>& tokens, uint32_t token) {
+  return std::find(tokens.begin(), tokens.end(), token) != tokens.end();
+}
+
+struct Flag {
+  explicit Flag(bool& its_flag) : flag(its_flag) { flag = true; }
+  ~Flag() { flag = false; }
+  bool& flag;
+};
+
+}  // namespace
+
+Generation::Generation(std::shared_ptr<Sequence> sequence, std::vector<uint32_t> prompt, bool continues,
+                       GenerationOptions options, IWinMLCancellationSource* cancellation)
+    : sequence_(std::move(sequence)),
+      prompt_(std::move(prompt)),
+      continues_(continues),
+      options_(std::move(options)),
+      cancellation_(cancellation),
+      capacity_(sequence_->pipelines().Capacity()) {
+  std::vector<uint32_t> whole;
+  if (continues) {
+    whole = sequence_->Retained();
+    retained_ = whole.size();
+  }
+  CheckPrompt();
+  whole.insert(whole.end(), prompt_.begin(), prompt_.end());
+  Require(whole.size() <= UINT32_MAX, E_INVALIDARG, "the prompt has more tokens than 32 bits can count");
+  outcome_.prompt_tokens = static_cast<uint32_t>(whole.size());
+  chain_.emplace(options_.sampling, SeedOf(options_), whole);
+  ClearThreadError();
+  CheckResult(sequence_->tokenizer()->CreateDecoder(decoder_.GetAddressOf()), "the tokenizer",
+              "IWinMLTokenizer::CreateDecoder");
+  Require(decoder_ != nullptr, E_UNEXPECTED, "the tokenizer: CreateDecoder succeeded without a decoder");
+}
+
+void Generation::CheckPrompt() const {
+  const GenerationPipelines& pipelines = sequence_->pipelines();
+  Require(!prompt_.empty(), E_INVALIDARG, "the prompt has no tokens");
+  const uint64_t ids = pipelines.vocabulary_size() ? pipelines.vocabulary_size() : uint64_t{INT32_MAX} + 1;
+  for (const uint32_t token : prompt_) {
+    Require(
+        token < ids && token <= INT32_MAX, E_INVALIDARG,
+        "the prompt has the token id " + std::to_string(token) + "; the model knows ids below " + std::to_string(ids));
+  }
+  const uint64_t length = pipelines.prompt_run_length();
+  Require(pipelines.unified() || length == 0 || length == prompt_.size(), E_INVALIDARG,
+          "the prompt has " + std::to_string(prompt_.size()) + " tokens; the prefill pipeline takes exactly " +
+              std::to_string(length));
+  // A prefill pipeline must leave a position for the decode pipeline.
+  const uint64_t room = pipelines.unified() || capacity_ == 0 ? capacity_ : capacity_ - 1;
+  const uint64_t count = retained_ + prompt_.size();
+  if (capacity_ == 0 || count <= room) return;
+  const std::string what =
+      continues_ ? std::to_string(retained_) + " retained tokens and " + std::to_string(prompt_.size()) + " more"
+                 : "the prompt of " + std::to_string(prompt_.size()) + " tokens";
+  throw Error(HRESULT_FROM_WIN32(ERROR_INSUFFICIENT_BUFFER),
+              what + (continues_ ? " do" : " does") + " not fit the sequence capacity of " + std::to_string(capacity_) +
+                  (count == capacity_ ? ", of which one position must stay free for the answer" : ""));
+}
+
+std::optional<Generation::Update> Generation::Next() noexcept {
+  const Flag flag(in_next_);
+  if (completed_) return std::nullopt;
+  try {
+    return Advance();
+  } catch (const std::exception& error) {
+    outcome_.error = TranslateCurrentException("IWinMLTextGenerationPullStream::ReadNext");
+    try {
+      outcome_.sentence = error.what();
+    } catch (...) {
+      outcome_.sentence.clear();  // the code is what counts
+    }
+  } catch (...) {
+    outcome_.error = TranslateCurrentException("IWinMLTextGenerationPullStream::ReadNext");
+  }
+  sequence_->Fail();
+  outcome_.reason = WINML_TEXT_GENERATION_FINISH_REASON_ERROR;
+  completed_ = true;
+  return std::nullopt;
+}
+
+std::optional<Generation::Update> Generation::Finish(WINML_TEXT_GENERATION_FINISH_REASON reason) {
+  outcome_.reason = reason;
+  completed_ = true;
+  return std::nullopt;
+}
+
+std::optional<Generation::Update> Generation::Advance() {
+  if (reason_) return Finish(*reason_);
+  if (Canceled()) return Finish(WINML_TEXT_GENERATION_FINISH_REASON_CANCELED);
+  if (!prompt_done_) {
+    if (!EvaluatePrompt()) return Finish(WINML_TEXT_GENERATION_FINISH_REASON_CANCELED);
+    prompt_done_ = true;
+    if (capacity_ != 0 && outcome_.prompt_tokens >= capacity_) {
+      return Finish(WINML_TEXT_GENERATION_FINISH_REASON_SEQUENCE_CAPACITY);
+    }
+  } else {
+    sequence_->RunToken(outcome_.tokens.back());
+  }
+  const uint32_t token = Choose();
+  if (Contains(sequence_->eos_tokens(), token)) return Finish(WINML_TEXT_GENERATION_FINISH_REASON_EOS_TOKEN);
+  if (Contains(options_.stop_tokens, token)) return Finish(WINML_TEXT_GENERATION_FINISH_REASON_STOP_TOKEN);
+  outcome_.tokens.push_back(token);
+  chain_->Accept(token);
+  Update update = {token, Decode(token)};
+  if (outcome_.tokens.size() >= options_.max_new_tokens) {
+    reason_ = WINML_TEXT_GENERATION_FINISH_REASON_MAX_TOKENS;
+  } else if (capacity_ != 0 && outcome_.prompt_tokens + outcome_.tokens.size() >= capacity_) {
+    reason_ = WINML_TEXT_GENERATION_FINISH_REASON_SEQUENCE_CAPACITY;
+  }
+  outcome_.text += update.fragment;
+  if (reason_) {
+    const std::wstring rest = Rest();
+    update.fragment += rest;
+    outcome_.text += rest;
+  }
+  return update;
+}
+
+bool Generation::Canceled() const {
+  if (!cancellation_) return false;
+  BOOL canceled = FALSE;
+  ClearThreadError();
+  CheckResult(cancellation_->GetIsCanceled(&canceled), "the cancellation source",
+              "IWinMLCancellationSource::GetIsCanceled");
+  return canceled != FALSE;
+}
+
+bool Generation::EvaluatePrompt() {
+  GenerationPipelines& pipelines = sequence_->pipelines();
+  pipelines.Publish();
+  if (!continues_) sequence_->Forget();
+  std::span<const uint32_t> rest = prompt_;
+  size_t run = rest.size();
+  if (pipelines.unified() && pipelines.prompt_run_length() == 1) run = 1;
+  if (pipelines.unified() && cancellation_) run = std::min(run, kPromptRun);
+  while (true) {
+    const size_t count = std::min(run, rest.size());
+    sequence_->RunPrompt(rest.first(count));
+    rest = rest.subspan(count);
+    if (rest.empty()) return true;
+    if (Canceled()) return false;
+  }
+}
+
+uint32_t Generation::Choose() {
+  GenerationPipelines& pipelines = sequence_->pipelines();
+  if (pipelines.last_kind() == WINML_TEXT_GENERATION_OUTPUT_KIND_SAMPLED_TOKEN) return pipelines.ReadToken();
+  const uint32_t token = chain_->Pick(pipelines.ReadLogits());
+  pipelines.ReleaseLogits();
+  return token;
+}
+
+std::wstring Generation::Decode(uint32_t token) {
+  LPCWSTR text = nullptr;
+  ClearThreadError();
+  CheckResult(decoder_->DecodeToken(token, &text), "the decoder", "IWinMLTokenizerDecoder::DecodeToken");
+  return text ? std::wstring(text) : std::wstring();  // some decoders give null for no character
+}
+
+// The decoder has no way to say what it still holds, so the whole answer is decoded once more. Spec-open: bytes that
+// end a generation in the middle of a character are shown only where the last token is known to be the last, at a
+// limit; a fragment after an end token would have no token of its own.
+std::wstring Generation::Rest() const {
+  LPWSTR text = nullptr;
+  ClearThreadError();
+  CheckResult(sequence_->tokenizer()->Decode(outcome_.tokens.data(), static_cast<UINT32>(outcome_.tokens.size()),
+                                             WINML_TOKENIZER_DECODE_FLAG_SKIP_SPECIAL_TOKENS, &text),
+              "the tokenizer", "IWinMLTokenizer::Decode");
+  if (!text) return {};
+  const std::wstring whole = text;
+  CoTaskMemFree(text);
+  return whole.starts_with(outcome_.text) ? whole.substr(outcome_.text.size()) : std::wstring();
+}
+
+}  // namespace owml

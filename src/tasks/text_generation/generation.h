@@ -1,0 +1,80 @@
+// One generation: prompt, then a token for each call, until a reason to end comes up.
+// Owned by its stream; the session only watches whether it is running.
+#pragma once
+
+#include <WinMLTasks.h>
+#include <WinMLTokenizer.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tasks/text_generation/generation_options.h"
+#include "tasks/text_generation/sequence.h"
+#include "text/sampling/sampling_chain.h"
+
+namespace owml {
+
+// What is known at the end.
+struct GenerationOutcome {
+  std::wstring text;
+  std::vector<uint32_t> tokens;
+  WINML_TEXT_GENERATION_FINISH_REASON reason = WINML_TEXT_GENERATION_FINISH_REASON_ERROR;
+  HRESULT error = S_OK;
+  std::string sentence;  // of the error
+  uint32_t prompt_tokens = 0;
+};
+
+class Generation {
+ public:
+  // `prompt` goes after what the sequence retains when `continues`, else it starts a new one; nothing runs yet. Throws
+  // E_INVALIDARG for tokens that the pipelines cannot take, ERROR_INSUFFICIENT_BUFFER when they do not fit.
+  Generation(std::shared_ptr<Sequence> sequence, std::vector<uint32_t> prompt, bool continues,
+             GenerationOptions options, IWinMLCancellationSource* cancellation);
+
+  struct Update {
+    uint32_t token;
+    std::wstring fragment;
+  };
+
+  // The next token, for which the model takes at most one step after the prompt; nothing when the generation has
+  // ended, for whatever reason. Never throws.
+  std::optional<Update> Next() noexcept;
+
+  // Next has said that there is nothing more.
+  bool completed() const { return completed_; }
+  bool running() const { return in_next_; }
+
+  // After completion.
+  const GenerationOutcome& outcome() const { return outcome_; }
+
+ private:
+  std::optional<Update> Advance();
+  std::optional<Update> Finish(WINML_TEXT_GENERATION_FINISH_REASON reason);
+  void CheckPrompt() const;
+  bool Canceled() const;
+  // False when it was cancelled on the way.
+  bool EvaluatePrompt();
+  uint32_t Choose();
+  std::wstring Decode(uint32_t token);
+  // The characters that no fragment has shown because bytes are missing.
+  std::wstring Rest() const;
+
+  const std::shared_ptr<Sequence> sequence_;
+  const std::vector<uint32_t> prompt_;
+  const bool continues_;
+  const GenerationOptions options_;
+  const ComPtr<IWinMLCancellationSource> cancellation_;
+  ComPtr<IWinMLTokenizerDecoder> decoder_;
+  std::optional<SamplingChain> chain_;
+  uint64_t capacity_ = 0;  // 0 = no limit known
+  uint64_t retained_ = 0;  // tokens before the prompt
+  bool prompt_done_ = false;
+  bool in_next_ = false;
+  bool completed_ = false;
+  std::optional<WINML_TEXT_GENERATION_FINISH_REASON> reason_;  // settled, to be told by the next call
+  GenerationOutcome outcome_;
+};
+
+}  // namespace owml

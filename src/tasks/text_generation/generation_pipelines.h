@@ -1,0 +1,87 @@
+// Runs the pipelines of a checked composition: a prompt, then one token a step, and reads what came out.
+// One class for all profiles: a unified pipeline, or a prefill and a decode pipeline with tokens bound or fed back.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "tasks/text_generation/composition.h"
+#include "tasks/text_generation/step_output.h"
+#include "tasks/text_generation/token_input.h"
+
+namespace owml {
+
+class GenerationPipelines {
+ public:
+  // Looks at the stages only. Throws E_INVALIDARG for endpoints that are not what they should be.
+  explicit GenerationPipelines(const Composition& composition);
+  ~GenerationPipelines();
+
+  WINML_TEXT_GENERATION_EXECUTION_PROFILE profile() const { return profile_; }
+  WINML_TEXT_GENERATION_OUTPUT_KIND output_kind() const { return decode_->output.kind(); }
+  bool unified() const { return profile_ == WINML_TEXT_GENERATION_EXECUTION_PROFILE_SINGLE_PIPELINE; }
+
+  // Token ids below this can be prompted; 0 = any that fits 31 bits.
+  uint64_t vocabulary_size() const { return prompt_->output.vocabulary_size(); }
+
+  // Tokens a run of the prompt must take; 0 = any number.
+  uint64_t prompt_run_length() const { return prompt_->input.fixed_length(); }
+
+  // Positions for prompt and answer; 0 = no known limit. The logical capacity if one is set, else the stage's.
+  uint64_t Capacity() const;
+
+  // Throws E_INVALIDARG when the logical capacity is more than the stage has.
+  void CheckCapacity() const;
+
+  // Tokens that the state owner of a unified pipeline holds.
+  uint64_t Position() const;
+
+  // Binds the caller's outputs.
+  void BindCallerOutputs();
+
+  // Asks for the outputs that nobody publishes yet.
+  void Publish();
+
+  // Back to an empty sequence.
+  void Forget();
+
+  // The next part of a prompt. Afterwards ReadToken or ReadLogits give what follows it.
+  void RunPrompt(std::span<const uint32_t> tokens);
+
+  // The token chosen last.
+  void RunToken(uint32_t token);
+
+  // Of the last run.
+  WINML_TEXT_GENERATION_OUTPUT_KIND last_kind() const { return last_->output.kind(); }
+  std::span<const float> ReadLogits() { return last_->output.ReadLogits(); }
+  void ReleaseLogits() noexcept { last_->output.ReleaseLogits(); }
+  uint32_t ReadToken() { return last_->output.ReadToken(); }
+
+  // Takes back bindings and requests; errors are of no use any more.
+  void Withdraw() noexcept;
+
+ private:
+  struct Phase {
+    Phase(const PhaseParts& parts, const char* name, IWinMLExecutionTarget* token_target);
+
+    void Run(std::span<const uint32_t> tokens);
+
+    PhaseParts parts;
+    std::string name;
+    TokenInput input;
+    StepOutput output;
+    size_t bound_outputs = 0;  // of parts.caller_outputs
+  };
+
+  uint64_t StageCapacity() const;
+
+  const WINML_TEXT_GENERATION_EXECUTION_PROFILE profile_;
+  const UINT64 logical_capacity_;
+  const std::shared_ptr<Phase> prompt_;
+  const std::shared_ptr<Phase> decode_;  // prompt_ when unified
+  ComPtr<IWinMLStatefulStage> state_;    // unified only
+  Phase* last_;
+  bool fed_back_ = false;  // the decode pipeline already holds the last token
+};
+
+}  // namespace owml
