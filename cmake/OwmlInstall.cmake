@@ -60,6 +60,13 @@ endif()
 
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/THIRD_PARTY.md DESTINATION ${owml_license_dir}
         COMPONENT Runtime)
+# Header-only libraries whose code is in ours; fmt's licence asks for no copy with object code.
+install(FILES ${CMAKE_CURRENT_LIST_DIR}/licenses/nlohmann_json.txt DESTINATION ${owml_license_dir}/nlohmann_json
+        RENAME LICENSE COMPONENT Runtime)
+if(TARGET owml)
+  install(FILES ${CMAKE_CURRENT_LIST_DIR}/licenses/CLI11.txt DESTINATION ${owml_license_dir}/CLI11
+          RENAME LICENSE COMPONENT Tools)
+endif()
 
 # CMake packages: OpenWinML, and WindowsML for projects written against the SDK.
 install(EXPORT OpenWinMLTargets NAMESPACE OpenWinML:: DESTINATION ${owml_cmake_dir}/OpenWinML COMPONENT Development)

@@ -85,7 +85,8 @@ class InstalledPackageTest(unittest.TestCase):
     def test_licences_come_along(self):
         licenses = self.prefix / "share" / "licenses" / "openwinml"
         self.assertTrue((licenses / "LICENSE").is_file() and (licenses / "THIRD_PARTY.md").is_file())
-        self.assertTrue((licenses / "llama.cpp" / "LICENSE").is_file())
+        for part in ("llama.cpp", "nlohmann_json", "CLI11"):
+            self.assertTrue((licenses / part / "LICENSE").is_file(), part)
         if (self.lib / "openwinml").exists():
             self.assertTrue((licenses / "onnxruntime" / "ThirdPartyNotices.txt").is_file())
 

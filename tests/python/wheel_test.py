@@ -68,6 +68,17 @@ def test_wheel_names_its_platform_and_holds_one_copy_of_each_library(wheel):
     assert "openwinml/py.typed" in names and "openwinml/bin/owml" in names
 
 
+def test_wheel_holds_the_licence_of_every_part(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        (metadata,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        named = [line[14:] for line in archive.read(metadata).decode().splitlines() if line.startswith("License-File: ")]
+        folder = metadata.replace("METADATA", "licenses/")
+        assert all(archive.read(folder + name) for name in named)
+    assert set(named) == {
+        "LICENSE", "THIRD_PARTY.md", "llama.cpp/LICENSE", "nlohmann_json/LICENSE", "CLI11/LICENSE",
+    }  # fmt: skip
+
+
 def test_package_comes_from_the_wheel(python):
     done = run(python, "-c", "import openwinml.runtime as r; print(r.__file__); r.Runtime().close()")
     assert done.returncode == 0, done.stderr

@@ -74,6 +74,13 @@ def native_files(prefix: pathlib.Path) -> "dict[str, pathlib.Path]":
     return found
 
 
+def license_files(prefix: pathlib.Path) -> "dict[str, pathlib.Path]":
+    """The licences of what goes into the wheel, by their path below its folder of licences."""
+    folder = prefix / "share" / "licenses" / "openwinml"
+    found = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {name: path for name, path in found.items() if not name.startswith("onnxruntime/")}
+
+
 def platform_tag(files: "dict[str, pathlib.Path]") -> str:
     """The oldest glibc that can load every file, as a tag; checks that nothing else is missing."""
     packed = {path.rsplit("/", 1)[-1] for path in files}
@@ -113,14 +120,15 @@ def _python_files() -> "dict[str, pathlib.Path]":
     return found
 
 
-def _write(directory: str, tag: str, files: "dict[str, pathlib.Path]") -> str:
+def _write(
+    directory: str, tag: str, files: "dict[str, pathlib.Path]", licenses: "dict[str, pathlib.Path]"
+) -> str:
     project = project_table(PACKAGE / "pyproject.toml")
     scripts = "".join(f"{name} = {target}\n" for name, target in project.get("scripts", {}).items())
-    licenses = ["LICENSE", "THIRD_PARTY.md"]
     information = {
-        "METADATA": metadata_text(project, version(), PACKAGE, licenses),
+        "METADATA": metadata_text(project, version(), PACKAGE, list(licenses)),
         "entry_points.txt": f"[console_scripts]\n{scripts}",
-        **{f"licenses/{name}": (ROOT / name).read_text("utf-8") for name in licenses},
+        **{f"licenses/{name}": path.read_text("utf-8") for name, path in licenses.items()},
     }
     return wheel_file.write(pathlib.Path(directory), project["name"], version(), f"py3-none-{tag}", files, information)
 
@@ -135,7 +143,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
         native = native_files(prefix)
         files = _python_files()
         files.update({f"openwinml/{name}": path for name, path in native.items()})
-        return _write(wheel_directory, platform_tag(native), files)
+        return _write(wheel_directory, platform_tag(native), files, license_files(prefix))
 
 
 def build_sdist(sdist_directory, config_settings=None):
