@@ -42,9 +42,11 @@ std::string MetadataOf(const OrtHardwareDevice* hardware, const char* key) {
 }  // namespace
 
 std::vector<OrtDevice> ListOrtDevices() {
+  // First: Ort() needs the library to be there.
+  OrtEnv* const environment = LoadedOrtLibrary().environment;
   const OrtEpDevice* const* handles = nullptr;
   size_t count = 0;
-  Check(Ort().GetEpDevices(LoadedOrtLibrary().environment, &handles, &count),
+  Check(Ort().GetEpDevices(environment, &handles, &count),
         "ONNX Runtime's devices could not be listed");
   std::vector<OrtDevice> devices;
   std::map<std::string, uint32_t> counts;
