@@ -1,6 +1,5 @@
-// A text on its way through the normalizers and pre-tokenizers, which remembers, when asked to, what part of the original
-// each of its bytes stands for.
-// Used by every step of encoding before the model.
+// A text on its way through the normalizers and pre-tokenizers, which remembers, when asked to, what part of the
+// original each of its bytes stands for. Used by every step of encoding before the model.
 #pragma once
 
 #include <cstddef>
@@ -59,13 +58,14 @@ class AlignedWriter {
  private:
   void Begin(size_t begin) {
     if (!to_.text.empty() || begin == 0) return;
-    to_.first_source = from_.aligned && begin < from_.sources.size() ? from_.sources[begin].begin : from_.first_source + begin;
+    to_.first_source =
+        from_.aligned && begin < from_.sources.size() ? from_.sources[begin].begin : from_.first_source + begin;
   }
   Span SourceOf(size_t begin, size_t end) const {
     if (begin == end) {
-      const uint32_t at = begin < from_.sources.size()  ? from_.sources[begin].begin
-                          : from_.sources.empty()       ? static_cast<uint32_t>(from_.first_source)
-                                                        : from_.sources.back().end;
+      const uint32_t at = begin < from_.sources.size() ? from_.sources[begin].begin
+                          : from_.sources.empty()      ? static_cast<uint32_t>(from_.first_source)
+                                                       : from_.sources.back().end;
       return {at, at};
     }
     return {from_.sources[begin].begin, from_.sources[end - 1].end};

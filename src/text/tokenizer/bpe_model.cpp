@@ -55,7 +55,8 @@ BpeModel::BpeModel(std::shared_ptr<const TokenTable> table, std::vector<BpeMerge
   for (uint32_t byte = 0; byte < 256; ++byte) {
     const std::string text(1, static_cast<char>(byte));
     byte_symbols_[byte] = options_.bytes || byte < 0x80 ? SymbolOf(text) : kNoToken;
-    fallback_symbols_[byte] = options_.byte_fallback ? table_->Find(FallbackToken(static_cast<uint8_t>(byte))) : kNoToken;
+    fallback_symbols_[byte] =
+        options_.byte_fallback ? table_->Find(FallbackToken(static_cast<uint8_t>(byte))) : kNoToken;
   }
   BuildBorders(merges);
 }
@@ -294,7 +295,8 @@ void BpeModel::MergeMany(std::span<const Symbol> symbols, State& state, std::vec
   for (uint32_t i = 0; i < count; ++i) {
     nodes.push_back({symbols[i].id, symbols[i].length, i == 0 ? kNone : i - 1, i + 1 == count ? kNone : i + 1});
     if (i == 0) continue;
-    if (const Slot* slot = FindMerge(symbols[i - 1].id, symbols[i].id)) queue.push_back({slot->rank, i - 1, slot->joined});
+    if (const Slot* slot = FindMerge(symbols[i - 1].id, symbols[i].id))
+      queue.push_back({slot->rank, i - 1, slot->joined});
   }
   std::make_heap(queue.begin(), queue.end());
   const auto offer = [&](uint32_t left, uint32_t right) {

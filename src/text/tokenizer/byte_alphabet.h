@@ -13,7 +13,8 @@ char32_t ByteCharacter(uint8_t byte);
 // The byte that a character stands for, or -1.
 int CharacterByte(char32_t code);
 
-// The bytes that `text` spells; false when a character of it is not in the alphabet. `bytes` must not be part of `text`.
+// The bytes that `text` spells; false when a character of it is not in the alphabet. `bytes` must not be part of
+// `text`.
 bool FromByteAlphabet(std::string_view text, std::string* bytes);
 std::string ToByteAlphabet(std::string_view bytes);
 

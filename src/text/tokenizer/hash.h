@@ -1,6 +1,5 @@
-// A fast 64-bit hash of short byte strings. Not for tables that a stranger may fill to make them slow: those bound their
-// probes.
-// Used by the token table and the caches of the models.
+// A fast 64-bit hash of short byte strings. Not for tables that a stranger may fill to make them slow: those bound
+// their probes. Used by the token table and the caches of the models.
 #pragma once
 
 #include <cstddef>

@@ -208,7 +208,8 @@ double JsonReader::Number() {
   const std::string_view number = NumberText();
   double value = 0;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
-  if (number.empty() || end != number.data() + number.size() || error == std::errc::invalid_argument) Fail("a number expected");
+  if (number.empty() || end != number.data() + number.size() || error == std::errc::invalid_argument)
+    Fail("a number expected");
   // Out of range: as far as it goes, which is what readers of doubles do.
   if (error == std::errc::result_out_of_range) return number.starts_with('-') ? -HUGE_VAL : HUGE_VAL;
   return value;

@@ -1,6 +1,5 @@
-// JSON read in one pass, value by value, without a tree: tokenizer files hold millions of strings. Depth is bounded, and
-// what is wrong is told with its place.
-// Used by the readers of tokenizer.json and of the files beside it.
+// JSON read in one pass, value by value, without a tree: tokenizer files hold millions of strings. Depth is bounded,
+// and what is wrong is told with its place. Used by the readers of tokenizer.json and of the files beside it.
 #pragma once
 
 #include <cstdint>

@@ -112,7 +112,7 @@ class Replace : public Normalizer {
  public:
   Replace(Regex pattern, std::string content) : pattern_(std::move(pattern)), content_(std::move(content)) {}
   void Apply(AlignedText* text) const override {
-    const std::string before = text->text;  // the matcher needs it in one place
+    const std::string& before = text->text;
     RegexMatcher matcher(pattern_);
     matcher.Start(before);
     std::optional<RegexMatch> match = matcher.Next();

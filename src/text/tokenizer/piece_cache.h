@@ -41,7 +41,8 @@ class PieceCache {
   }
 
   // Pieces of too many tokens are not kept.
-  void Store(const Place& place, std::string_view piece, std::span<const uint32_t> ids, std::span<const uint32_t> lengths) {
+  void Store(const Place& place, std::string_view piece, std::span<const uint32_t> ids,
+             std::span<const uint32_t> lengths) {
     if (ids.size() > kMostTokens) return;
     Entry& entry = entries_[place.slot];
     entry.length = static_cast<uint8_t>(piece.size());

@@ -25,7 +25,8 @@ struct FlagRange {
 #include "text/unicode/classes.inc"
 
 const CharacterTable& Flags() {
-  static const CharacterTable table = CharacterTableBuilder::Build(kFlagRanges, [](const FlagRange& r) { return r.flags; });
+  static const CharacterTable table =
+      CharacterTableBuilder::Build(kFlagRanges, [](const FlagRange& r) { return r.flags; });
   return table;
 }
 
@@ -36,17 +37,49 @@ struct NamedMask {
 
 constexpr NamedMask kNames[] = {
     {"any", kAllCategories},
-    {"l", kLetters}, {"letter", kLetters},
-    {"lu", Mask(kLu)}, {"ll", Mask(kLl)}, {"lt", Mask(kLt)}, {"lm", Mask(kLm)}, {"lo", Mask(kLo)},
-    {"m", kMarks}, {"mark", kMarks}, {"mn", Mask(kMn)}, {"mc", Mask(kMc)}, {"me", Mask(kMe)},
-    {"n", kNumbers}, {"number", kNumbers}, {"nd", Mask(kNd)}, {"nl", Mask(kNl)}, {"no", Mask(kNo)},
-    {"p", kPunctuationMarks}, {"punctuation", kPunctuationMarks},
-    {"pc", Mask(kPc)}, {"pd", Mask(kPd)}, {"ps", Mask(kPs)}, {"pe", Mask(kPe)}, {"pi", Mask(kPi)}, {"pf", Mask(kPf)},
+    {"l", kLetters},
+    {"letter", kLetters},
+    {"lu", Mask(kLu)},
+    {"ll", Mask(kLl)},
+    {"lt", Mask(kLt)},
+    {"lm", Mask(kLm)},
+    {"lo", Mask(kLo)},
+    {"m", kMarks},
+    {"mark", kMarks},
+    {"mn", Mask(kMn)},
+    {"mc", Mask(kMc)},
+    {"me", Mask(kMe)},
+    {"n", kNumbers},
+    {"number", kNumbers},
+    {"nd", Mask(kNd)},
+    {"nl", Mask(kNl)},
+    {"no", Mask(kNo)},
+    {"p", kPunctuationMarks},
+    {"punctuation", kPunctuationMarks},
+    {"pc", Mask(kPc)},
+    {"pd", Mask(kPd)},
+    {"ps", Mask(kPs)},
+    {"pe", Mask(kPe)},
+    {"pi", Mask(kPi)},
+    {"pf", Mask(kPf)},
     {"po", Mask(kPo)},
-    {"s", kSymbols}, {"symbol", kSymbols},
-    {"sm", Mask(kSm)}, {"sc", Mask(kSc)}, {"sk", Mask(kSk)}, {"so", Mask(kSo)},
-    {"z", kSeparators}, {"separator", kSeparators}, {"zs", Mask(kZs)}, {"zl", Mask(kZl)}, {"zp", Mask(kZp)},
-    {"c", kOthers}, {"other", kOthers}, {"cc", kControls}, {"cf", Mask(kCf)}, {"cn", Mask(kCn)}, {"co", Mask(kCo)},
+    {"s", kSymbols},
+    {"symbol", kSymbols},
+    {"sm", Mask(kSm)},
+    {"sc", Mask(kSc)},
+    {"sk", Mask(kSk)},
+    {"so", Mask(kSo)},
+    {"z", kSeparators},
+    {"separator", kSeparators},
+    {"zs", Mask(kZs)},
+    {"zl", Mask(kZl)},
+    {"zp", Mask(kZp)},
+    {"c", kOthers},
+    {"other", kOthers},
+    {"cc", kControls},
+    {"cf", Mask(kCf)},
+    {"cn", Mask(kCn)},
+    {"co", Mask(kCo)},
     {"cs", Mask(kCs)},
 };
 
@@ -60,8 +93,8 @@ uint32_t CategoryMask(std::string_view name) {
 }
 
 const CharacterTable& Categories() {
-  static const CharacterTable table =
-      CharacterTableBuilder::Build(kCategoryRanges, [](const CategoryRange& r) { return static_cast<uint8_t>(r.category); });
+  static const CharacterTable table = CharacterTableBuilder::Build(
+      kCategoryRanges, [](const CategoryRange& r) { return static_cast<uint8_t>(r.category); });
   return table;
 }
 

@@ -142,7 +142,8 @@ bool FindProperty(std::string_view name, CodePointSet* set) {
       {"punct", [](char32_t c) { return IsIn(c, kPunctuationMarks | kSymbols); }},
       {"cntrl", [](char32_t c) { return IsIn(c, kControls); }},
       {"blank", [](char32_t c) { return c == '\t' || IsIn(c, Mask(kZs)); }},
-      {"xdigit", [](char32_t c) { return c < 0x80 && ((c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'f')); }},
+      {"xdigit",
+       [](char32_t c) { return c < 0x80 && ((c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'f')); }},
       {"ascii", [](char32_t c) { return c < 0x80; }},
   };
   for (const Other& other : kOthersByName) {

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "text/unicode/character_table_builder.h"
+#include "text/unicode/code_point_set.h"
 #include "text/unicode/utf8.h"
 
 namespace owml::text {
@@ -42,7 +43,8 @@ constexpr uint8_t kUnstable = 8;  // its canonical decomposition composes to som
 constexpr uint8_t kSecond = 16;   // may join the character before it
 
 uint8_t CombiningClass(char32_t code) {
-  static const CharacterTable table = CharacterTableBuilder::Build(kCombiningClasses, [](const ClassRange& r) { return r.value; });
+  static const CharacterTable table =
+      CharacterTableBuilder::Build(kCombiningClasses, [](const ClassRange& r) { return r.value; });
   return table[code];
 }
 

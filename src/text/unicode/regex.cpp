@@ -147,10 +147,9 @@ struct RegexMatcher::State {
         return true;
       case Op::kAtomic: {
         size_t end = 0;
-        const uint32_t next = instruction.a;
         if (!Run(*at + 1, *position, &end)) return false;
         *position = end;
-        *at = next;
+        *at = instruction.a;
         return true;
       }
       case Op::kLookahead: {
@@ -222,13 +221,13 @@ struct RegexMatcher::State {
         case Frame::Kind::kTakeMore: {
           const RegexInstruction& instruction = program.code[frame.at];
           uint32_t taken = 0;
-          const size_t next = TakeAll(instruction.a, frame.position, 1, &taken);
+          const size_t after = TakeAll(instruction.a, frame.position, 1, &taken);
           if (taken == 0) {
             stack.pop_back();
             break;
           }
           *at = frame.at + 1;
-          *position = frame.position = next;
+          *position = frame.position = after;
           if (frame.left != kRegexUnbounded && --frame.left == 0) stack.pop_back();
           return true;
         }

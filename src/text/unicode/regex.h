@@ -1,6 +1,6 @@
 // Regular expressions over UTF-8 as tokenizer files write them: the language of Oniguruma, without back references.
-// Used by the pre-tokenizers, the normalizers and the decoders. Matching backtracks on a stack of its own and stops with
-// an error after a number of steps that grows with the text.
+// Used by the pre-tokenizers, the normalizers and the decoders. Matching backtracks on a stack of its own and stops
+// with an error after a number of steps that grows with the text.
 #pragma once
 
 #include <cstdint>

@@ -19,7 +19,8 @@ CharacterClass::CharacterClass(const CodePointSet& set) {
   const CharacterTable& categories = Categories();
   uint32_t inside = 0;
   for (const CodePointSet::Range& range : ranges_.ranges()) {
-    for (char32_t code = range.first; code <= range.last; ++code) inside |= Mask(static_cast<Category>(categories[code]));
+    for (char32_t code = range.first; code <= range.last; ++code)
+      inside |= Mask(static_cast<Category>(categories[code]));
   }
   if (CodePointSet::OfCategories(inside).Intersection(above) == ranges_) {
     by_category_ = true;
@@ -233,9 +234,7 @@ class Compiler {
     }
     return fork;
   }
-  void Leave(uint32_t fork, Node::Greed greed) {
-    (greed == Node::Greed::kLazy ? At(fork).a : At(fork).b) = Here();
-  }
+  void Leave(uint32_t fork, Node::Greed greed) { (greed == Node::Greed::kLazy ? At(fork).a : At(fork).b) = Here(); }
 
   void EmitInside(Op op, const Node& node) {
     const uint32_t outer = Add(op);

@@ -50,7 +50,8 @@ class Parser {
 
  private:
   [[noreturn]] void Fail(const std::string& what) const {
-    ThrowBadData(label_, "the regular expression " + Quoted(pattern_) + " " + what + ", at byte " + std::to_string(at_));
+    ThrowBadData(label_,
+                 "the regular expression " + Quoted(pattern_) + " " + what + ", at byte " + std::to_string(at_));
   }
 
   bool AtEnd() const { return at_ >= pattern_.size(); }

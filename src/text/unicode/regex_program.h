@@ -1,5 +1,5 @@
-// The compiled form of a regular expression: instructions for a backtracking matcher, and classes of characters made for
-// quick tests. Written by the compiler, walked by RegexMatcher.
+// The compiled form of a regular expression: instructions for a backtracking matcher, and classes of characters made
+// for quick tests. Written by the compiler, walked by RegexMatcher.
 #pragma once
 
 #include <array>
@@ -48,7 +48,7 @@ struct RegexInstruction {
     kLookahead,   // the same, at the end of which the position returns
     kLookbehind,  // the same, started `minimum` characters before
     kAssertion,
-    kEnd,         // of the program, or of the inside of the three above
+    kEnd,  // of the program, or of the inside of the three above
   };
 
   Op op = Op::kEnd;

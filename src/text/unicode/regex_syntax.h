@@ -15,17 +15,25 @@ namespace owml::text {
 struct RegexNode {
   enum class Kind : uint8_t {
     kEmpty,
-    kSet,          // one character of `set`
-    kConcat,       // `children` one after the other
-    kAlternate,    // the first of `children` that leads to a match
-    kRepeat,       // children[0], `minimum` to `maximum` times
-    kAtomic,       // children[0], without going back into it
-    kLookahead,    // children[0] follows; or not, with `negated`
-    kLookbehind,   // children[0] precedes; or not, with `negated`
+    kSet,         // one character of `set`
+    kConcat,      // `children` one after the other
+    kAlternate,   // the first of `children` that leads to a match
+    kRepeat,      // children[0], `minimum` to `maximum` times
+    kAtomic,      // children[0], without going back into it
+    kLookahead,   // children[0] follows; or not, with `negated`
+    kLookbehind,  // children[0] precedes; or not, with `negated`
     kAssertion,
   };
   enum class Greed : uint8_t { kGreedy, kLazy, kPossessive };
-  enum class Assertion : uint8_t { kLineStart, kLineEnd, kTextStart, kTextEnd, kLastLineEnd, kWordBorder, kNoWordBorder };
+  enum class Assertion : uint8_t {
+    kLineStart,
+    kLineEnd,
+    kTextStart,
+    kTextEnd,
+    kLastLineEnd,
+    kWordBorder,
+    kNoWordBorder
+  };
 
   Kind kind = Kind::kEmpty;
   CodePointSet set;
