@@ -7,13 +7,13 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <random>
 
 #include "base/cpu_info.h"
 #include "commands.h"
 #include "failure.h"
 #include "interrupt.h"
+#include "json_output.h"
 #include "language_session.h"
 #include "terminal.h"
 
@@ -78,12 +78,12 @@ class Bench {
     return tokens;
   }
 
-  // One warm-up that does not count, then the repetitions.
+  // One warm-up that does not count, then the repetitions. Single-token runs are warm after one.
   Rate Measure(const std::string& name, uint32_t count, bool at_once) {
     Rate rate{name, {}};
     for (uint32_t repetition = 0; repetition <= options_.repetitions && !InterruptScope::Requested(); ++repetition) {
       session_.Reset();
-      const std::vector<uint32_t> tokens = RandomTokens(count);
+      const std::vector<uint32_t> tokens = RandomTokens(repetition == 0 && !at_once ? 1 : count);
       const auto start = std::chrono::steady_clock::now();
       if (at_once) {
         session_.Prefill(tokens);
@@ -101,21 +101,23 @@ class Bench {
     session_.model().options()->GetIntraOpThreadCount(&threads);
     const uint64_t bytes = std::filesystem::file_size(options_.model);
     if (as_json) {
-      nlohmann::json report = {{"model", options_.model},
-                               {"bytes", bytes},
-                               {"cpu", CpuDescription()},
-                               {"threads", threads},
-                               {"engine", session_.model().EngineText()}};
+      Json report = {{"model", options_.model},
+                     {"bytes", bytes},
+                     {"cpu", CpuDescription()},
+                     {"threads", threads},
+                     {"engine", session_.model().EngineText()}};
+      report["results"] = Json::array();
       for (const Rate& rate : rates) {
         report["results"].push_back({{"test", rate.test},
                                      {"tokensPerSecond", rate.mean()},
                                      {"deviation", rate.deviation()},
                                      {"samples", rate.samples}});
       }
-      std::printf("%s\n", report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+      PrintJson(report);
       return;
     }
-    std::printf("%s, %u threads\n%s\n\n", CpuDescription().c_str(), threads, session_.model().EngineText().c_str());
+    std::printf("%s, %u thread%s\n%s\n\n", CpuDescription().c_str(), threads, threads == 1 ? "" : "s",
+                session_.model().EngineText().c_str());
     Table table({"model", "size", "test", "tokens/s", "deviation"});
     table.AlignRight(1).AlignRight(3).AlignRight(4);
     for (const Rate& rate : rates) {

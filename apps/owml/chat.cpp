@@ -5,13 +5,14 @@
 #include <cstdio>
 #include <iostream>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "commands.h"
 #include "failure.h"
 #include "generation_options.h"
 #include "interrupt.h"
+#include "json_output.h"
 #include "terminal.h"
+#include "utf8.h"
 
 namespace owml::cli {
 namespace {
@@ -28,7 +29,7 @@ class Chat {
         as_json_(as_json),
         session_(options.generation.model, options.generation.stage),
         sampler_(options.generation.sampler) {
-    if (!session_.has_chat_template()) session_.EncodeConversation({});  // throws the sentence
+    session_.RequireChatTemplate();
     Restart();
   }
 
@@ -47,9 +48,7 @@ class Chat {
           session_.EncodeConversation(messages_), sampler_, options_.generation.max_tokens,
           [&](const std::string& piece) {
             answer += piece;
-            if (as_json_) return;
-            std::fputs(piece.c_str(), stdout);
-            std::fflush(stdout);
+            if (!as_json_) WriteText(stdout, piece);
           },
           InterruptScope::Requested);
     } catch (...) {
@@ -57,18 +56,15 @@ class Chat {
       throw;
     }
     if (as_json_) {
-      const nlohmann::json report = {{"content", answer},
-                                     {"finishReason", stats.finish},
-                                     {"promptTokens", stats.prompt_tokens},
-                                     {"cachedTokens", stats.prompt_tokens - stats.evaluated_tokens},
-                                     {"completionTokens", stats.generated_tokens},
-                                     {"promptSeconds", stats.prompt_seconds},
-                                     {"generationSeconds", stats.generation_seconds}};
-      std::printf("%s\n", report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
-      std::fflush(stdout);
+      PrintJson({{"content", answer},
+                 {"finishReason", stats.finish},
+                 {"promptTokens", stats.prompt_tokens},
+                 {"cachedTokens", stats.prompt_tokens - stats.evaluated_tokens},
+                 {"completionTokens", stats.generated_tokens},
+                 {"promptSeconds", stats.prompt_seconds},
+                 {"generationSeconds", stats.generation_seconds}});
     } else {
-      std::printf("\n");
-      std::fflush(stdout);
+      WriteText(stdout, "\n");
       PrintFinish(stats);
     }
     if (options_.generation.stats) PrintStats(stats, session_);
@@ -82,11 +78,8 @@ class Chat {
   int Interactive() {
     InterruptScope interrupts;
     const bool terminal = ::isatty(STDIN_FILENO) == 1;
-    std::fprintf(stderr, "%s\n",
-                 Styled(stderr, Style::kDim,
-                        session_.model().EngineText() + "\n/reset starts over, /exit or Ctrl-D leaves, "
-                                                        "Ctrl-C stops an answer")
-                     .c_str());
+    Note(Style::kDim, session_.model().EngineText());
+    if (terminal) Note(Style::kDim, "/reset starts over, /exit or Ctrl-D leaves, Ctrl-C stops an answer");
     while (true) {
       InterruptScope::Clear();
       if (terminal) std::fprintf(stderr, "%s", Styled(stderr, Style::kCyan, "> ").c_str());
@@ -96,21 +89,25 @@ class Chat {
         return InterruptScope::Requested() ? kInterrupted : kOk;
       }
       if (line == "/exit" || line == "/quit") return kOk;
-      if (line == "/reset") {
-        Restart();
-        std::fprintf(stderr, "%s\n", Styled(stderr, Style::kDim, "[new conversation]").c_str());
-        continue;
-      }
-      if (line.empty()) continue;
-      if (line.front() == '/') {
-        std::fprintf(stderr, "unknown command %s; there are /reset and /exit\n", line.c_str());
-        continue;
-      }
       try {
-        Answer(line);
+        Take(line);
       } catch (const Failure& failure) {
-        std::fprintf(stderr, "%s %s\n", Styled(stderr, Style::kRed, "owml:").c_str(), failure.what());
+        PrintError(failure.what());
       }
+    }
+  }
+
+  // One line of an interactive chat.
+  void Take(const std::string& line) {
+    RequireUtf8(line, "the line");
+    if (line.empty()) return;
+    if (line == "/reset") {
+      Restart();
+      Note(Style::kDim, "[new conversation]");
+    } else if (line.front() == '/') {
+      throw Failure("unknown command " + OneLine(line, 40) + "; there are /reset and /exit", E_INVALIDARG);
+    } else {
+      Answer(line);
     }
   }
 
@@ -134,19 +131,20 @@ void AddChat(CLI::App& app, const Globals& globals, Action& action) {
   auto options = std::make_shared<ChatOptions>();
   CLI::App* verb = app.add_subcommand("chat", "Talk with a language model");
   AddGenerationOptions(*verb, options->generation);
-  verb->add_option("PROMPT", options->generation.prompt,
-                   "One question, one answer; - reads standard input; none = interactive");
+  CLI::Option* prompt = verb->add_option("PROMPT", options->generation.prompt,
+                                         "One question, one answer; - reads standard input; none = interactive");
   verb->add_option("-s,--system", options->system, "System message")->envname("OWML_SYSTEM");
   verb->footer(
       "Examples:\n"
       "  owml chat model.gguf\n"
       "  owml chat model.gguf \"Name three rivers.\" > rivers.txt\n"
       "  git diff | owml chat model.gguf - --system \"Summarise this change.\"");
-  verb->callback([options, &globals, &action] {
-    action = [options, &globals] {
+  verb->callback([options, prompt, &globals, &action] {
+    const bool once = prompt->count() > 0;
+    action = [options, once, &globals] {
+      const std::string question = once ? ReadPrompt(options->generation.prompt) : std::string();
       Chat chat(*options, globals.json);
-      const std::string& prompt = options->generation.prompt;
-      return prompt.empty() ? chat.Interactive() : chat.Once(ReadPrompt(prompt));
+      return once ? chat.Once(question) : chat.Interactive();
     };
   });
 }

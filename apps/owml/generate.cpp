@@ -2,12 +2,13 @@
 // The text alone goes to standard output, as it comes.
 #include <cstdio>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "commands.h"
 #include "failure.h"
 #include "generation_options.h"
 #include "interrupt.h"
+#include "json_output.h"
+#include "terminal.h"
 
 namespace owml::cli {
 namespace {
@@ -22,21 +23,18 @@ int Generate(const GenerationOptions& options, bool as_json) {
       session.Encode(prompt), sampler, options.max_tokens,
       [&](const std::string& piece) {
         text += piece;
-        if (as_json) return;
-        std::fputs(piece.c_str(), stdout);
-        std::fflush(stdout);
+        if (!as_json) WriteText(stdout, piece);
       },
       InterruptScope::Requested);
   if (as_json) {
-    const nlohmann::json report = {{"text", text},
-                                   {"finishReason", stats.finish},
-                                   {"promptTokens", stats.prompt_tokens},
-                                   {"generatedTokens", stats.generated_tokens},
-                                   {"promptSeconds", stats.prompt_seconds},
-                                   {"generationSeconds", stats.generation_seconds}};
-    std::printf("%s\n", report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+    PrintJson({{"text", text},
+               {"finishReason", stats.finish},
+               {"promptTokens", stats.prompt_tokens},
+               {"generatedTokens", stats.generated_tokens},
+               {"promptSeconds", stats.prompt_seconds},
+               {"generationSeconds", stats.generation_seconds}});
   } else {
-    std::printf("\n");
+    WriteText(stdout, "\n");
     PrintFinish(stats);
   }
   if (options.stats) PrintStats(stats, session);

@@ -4,11 +4,12 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <iostream>
 #include <iterator>
 
+#include "failure.h"
 #include "terminal.h"
+#include "utf8.h"
 
 namespace owml::cli {
 
@@ -44,9 +45,12 @@ void AddGenerationOptions(CLI::App& verb, GenerationOptions& options) {
 }
 
 std::string ReadPrompt(const std::string& argument) {
+  if (argument.empty()) UsageError("the prompt is empty");
   if (argument != "-") return argument;
   std::string text{std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
   while (!text.empty() && text.back() == '\n') text.pop_back();
+  if (text.empty()) throw Failure("the prompt on standard input is empty", E_INVALIDARG);
+  RequireUtf8(text, "the prompt on standard input");
   return text;
 }
 
@@ -57,9 +61,9 @@ void PrintStats(const GenerationStats& stats, const LanguageSession& session) {
       "context {}/{}",
       stats.prompt_tokens, stats.prompt_tokens - stats.evaluated_tokens,
       rate(stats.evaluated_tokens, stats.prompt_seconds), stats.generated_tokens,
-      rate(stats.generated_tokens, stats.generation_seconds), stats.prompt_seconds * 1000, session.position(),
+      rate(stats.decode_steps, stats.generation_seconds), stats.prompt_seconds * 1000, session.position(),
       session.capacity() ? std::to_string(session.capacity()) : "unlimited");
-  std::fprintf(stderr, "%s\n", Styled(stderr, Style::kDim, line).c_str());
+  Note(Style::kDim, line);
 }
 
 void PrintFinish(const GenerationStats& stats) {
@@ -68,7 +72,7 @@ void PrintFinish(const GenerationStats& stats) {
   if (finish == "length") note = "[stopped at the token limit; --max-tokens N raises it]";
   if (finish == "context") note = "[stopped: the context is full; --context N makes it larger]";
   if (finish == "cancelled") note = "[cancelled]";
-  if (!note.empty()) std::fprintf(stderr, "%s\n", Styled(stderr, Style::kYellow, note).c_str());
+  if (!note.empty()) Note(Style::kYellow, note);
 }
 
 }  // namespace owml::cli

@@ -20,7 +20,7 @@ struct GenerationOptions {
 
 void AddGenerationOptions(CLI::App& verb, GenerationOptions& options);
 
-// "-" stands for standard input, read to its end.
+// "-" stands for standard input, read to its end. Throws Failure for a prompt that is empty or not UTF-8.
 std::string ReadPrompt(const std::string& argument);
 
 // The line of --stats, on standard error.

@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <openwinml/strings.hpp>
 
 #include "base/dtype.h"
@@ -21,28 +20,15 @@
 #include "formats/file_identity.h"
 #include "formats/gguf.h"
 #include "formats/onnx_header.h"
+#include "json_output.h"
 #include "terminal.h"
 
 namespace owml::cli {
 namespace {
 
 using Microsoft::WRL::ComPtr;
-using nlohmann::json;
 
-// Text from a file on one line of a terminal: control characters shown as '.', cut at `limit` code points.
-std::string OneLine(std::string_view text, size_t limit) {
-  std::string line;
-  size_t count = 0;
-  for (const char c : openwinml::ToUtf8(openwinml::ToWide(text.substr(0, limit * 4)))) {
-    if ((static_cast<unsigned char>(c) & 0xC0) != 0x80 && ++count > limit) return line + "...";
-    line += c == '\n'                                        ? std::string("\\n")
-            : static_cast<unsigned char>(c) < 32 || c == 127 ? std::string(".")
-                                                             : std::string(1, c);
-  }
-  return line;
-}
-
-json ScalarJson(const GgufValue& value) {
+Json ScalarJson(const GgufValue& value) {
   if (const auto text = value.AsString()) return std::string(*text);
   if (value.type == GgufValueType::kBool) return value.AsBool().value_or(false);
   if (const auto number = value.AsUnsigned()) return *number;
@@ -51,10 +37,10 @@ json ScalarJson(const GgufValue& value) {
   return nullptr;
 }
 
-json ValueJson(const GgufValue& value) {
+Json ValueJson(const GgufValue& value) {
   if (!value.is_array()) return ScalarJson(value);
   constexpr uint64_t kShown = 8;
-  json first = json::array();
+  Json first = Json::array();
   if (const auto strings = value.AsStrings()) {
     for (const std::string_view text : *strings) {
       if (first.size() == kShown) break;
@@ -69,11 +55,10 @@ json ValueJson(const GgufValue& value) {
 std::string ValueText(const GgufValue& value) {
   constexpr size_t kWidth = 72;
   if (!value.is_array()) {
-    const json scalar = ScalarJson(value);
-    return scalar.is_string() ? OneLine(scalar.get<std::string>(), kWidth)
-                              : scalar.dump(-1, ' ', false, json::error_handler_t::replace);
+    const Json scalar = ScalarJson(value);
+    return scalar.is_string() ? OneLine(scalar.get<std::string>(), kWidth) : CompactJson(scalar);
   }
-  const std::string first = ValueJson(value)["first"].dump(-1, ' ', false, json::error_handler_t::replace);
+  const std::string first = CompactJson(ValueJson(value)["first"]);
   return fmt::format("{} x {}", Grouped(value.count), OneLine(first, kWidth - 20));
 }
 
@@ -99,13 +84,13 @@ int InspectGguf(const std::string& path, std::span<const std::byte> bytes, bool 
   const std::string engine = "llama.cpp";
 
   if (as_json) {
-    json report = {{"file", path},
+    Json report = {{"file", path},
                    {"format", "GGUF"},
                    {"version", file.version()},
                    {"bytes", bytes.size()},
                    {"architecture", architecture},
                    {"engine", engine},
-                   {"contextLength", context ? json(*context) : json(nullptr)},
+                   {"contextLength", context ? Json(*context) : Json(nullptr)},
                    {"tensorCount", all.tensors},
                    {"parameterCount", all.elements}};
     for (const GgufEntry& entry : file.metadata().entries())
@@ -120,7 +105,7 @@ int InspectGguf(const std::string& path, std::span<const std::byte> bytes, bool 
            {"shape", std::vector<uint64_t>(tensor.dims.begin(), tensor.dims.begin() + tensor.rank)},
            {"bytes", tensor.data.size()}});
     }
-    std::printf("%s\n", report.dump(2, ' ', false, json::error_handler_t::replace).c_str());
+    PrintJson(report);
     return kOk;
   }
   std::printf("%s  GGUF version %u, %s, %s\n",
@@ -165,14 +150,14 @@ std::string PortText(const OnnxPort& port) {
   return text + "]";
 }
 
-json PortJson(const OnnxPort& port) {
-  json shape = json::array();
+Json PortJson(const OnnxPort& port) {
+  Json shape = Json::array();
   for (size_t i = 0; i < port.dims.size(); ++i) {
     if (port.dims[i] != kFreeDimension) {
       shape.push_back(port.dims[i]);
     } else {
-      shape.push_back(i < port.dim_names.size() && !port.dim_names[i].empty() ? json(port.dim_names[i])
-                                                                              : json(nullptr));
+      shape.push_back(i < port.dim_names.size() && !port.dim_names[i].empty() ? Json(port.dim_names[i])
+                                                                              : Json(nullptr));
     }
   }
   return {{"name", port.name}, {"type", Name(port.dtype)}, {"shape", shape}};
@@ -214,16 +199,16 @@ class OnnxInspection {
     PrintPorts("output", outputs_);
   }
 
-  json ToJson(const std::string& path, uint64_t size) const {
-    json report = {{"file", path}, {"format", header_ ? "ONNX" : "ORT"}, {"bytes", size}, {"engine", "onnxruntime"}};
+  Json ToJson(const std::string& path, uint64_t size) const {
+    Json report = {{"file", path}, {"format", header_ ? "ONNX" : "ORT"}, {"bytes", size}, {"engine", "onnxruntime"}};
     if (header_) {
       report["irVersion"] = header_->ir_version;
       report["producer"] = std::string(header_->producer_name);
       for (const OnnxOpset& opset : header_->opsets)
         report["opsets"][opset.domain.empty() ? "ai.onnx" : std::string(opset.domain)] = opset.version;
     }
-    report["inputs"] = json::array();
-    report["outputs"] = json::array();
+    report["inputs"] = Json::array();
+    report["outputs"] = Json::array();
     for (const OnnxPort& port : inputs_) report["inputs"].push_back(PortJson(port));
     for (const OnnxPort& port : outputs_) report["outputs"].push_back(PortJson(port));
     return report;
@@ -272,9 +257,7 @@ int Inspect(const std::string& path, bool as_json) {
   // Everything else goes through the runtime, which names what a foreign file is.
   const OnnxInspection inspection(path, file->bytes(), kind);
   if (as_json) {
-    std::printf(
-        "%s\n",
-        inspection.ToJson(path, file->bytes().size()).dump(2, ' ', false, json::error_handler_t::replace).c_str());
+    PrintJson(inspection.ToJson(path, file->bytes().size()));
   } else {
     inspection.Print(path, file->bytes().size());
   }

@@ -9,8 +9,8 @@
 #include <chrono>
 #include <openwinml/strings.hpp>
 
+#include "base/half.h"
 #include "failure.h"
-#include "half.h"
 
 namespace owml::cli {
 namespace {
@@ -31,6 +31,7 @@ LanguageSession::LanguageSession(const std::string& model_path, const StageSetti
     : model_(model_path, settings) {
   Check(WinMLCreateTokenizerFromFile(openwinml::ToWide(model_path).c_str(), tokenizer_.GetAddressOf()),
         "loading the tokenizer");
+  // No chat template means no formatter; only conversations need one.
   tokenizer_.As(&formatter_);
   ComPtr<IWinMLTokenizerMetadata> metadata;
   Check(tokenizer_.As(&metadata), "asking for tokenizer metadata");
@@ -61,9 +62,13 @@ std::vector<uint32_t> LanguageSession::Encode(const std::string& text) const {
   return TakeTokens(count, ids);
 }
 
+void LanguageSession::RequireChatTemplate() const {
+  if (formatter_) return;
+  throw Failure("the model carries no chat template; use `owml generate` for plain continuation", E_NOINTERFACE);
+}
+
 std::vector<uint32_t> LanguageSession::EncodeConversation(const std::vector<Message>& messages) const {
-  if (!formatter_)
-    throw Failure("the model carries no chat template; use `owml generate` for plain continuation", E_NOINTERFACE);
+  RequireChatTemplate();
   std::vector<std::wstring> texts;
   texts.reserve(messages.size() * 2);
   std::vector<WINML_CHAT_MESSAGE> wide;
@@ -94,7 +99,7 @@ void LanguageSession::Evaluate(const uint32_t* tokens, size_t count) {
   context_.insert(context_.end(), tokens, tokens + count);
 }
 
-size_t LanguageSession::Prefill(const std::vector<uint32_t>& tokens) {
+size_t LanguageSession::KeepPrefix(const std::vector<uint32_t>& tokens) {
   if (tokens.empty()) throw Failure("the prompt is empty", E_INVALIDARG);
   if (capacity_ && tokens.size() >= capacity_) {
     throw Failure(fmt::format("the prompt has {} tokens, the context holds {}; --context N makes it larger",
@@ -112,8 +117,13 @@ size_t LanguageSession::Prefill(const std::vector<uint32_t>& tokens) {
       keep = 0;
     }
   }
-  Evaluate(tokens.data() + keep, tokens.size() - keep);
-  return tokens.size() - keep;
+  return keep;
+}
+
+size_t LanguageSession::Prefill(const std::vector<uint32_t>& tokens) {
+  const size_t kept = KeepPrefix(tokens);
+  Evaluate(tokens.data() + kept, tokens.size() - kept);
+  return tokens.size() - kept;
 }
 
 void LanguageSession::Append(uint32_t token) { Evaluate(&token, 1); }
@@ -156,7 +166,19 @@ GenerationStats LanguageSession::Generate(const std::vector<uint32_t>& prompt, S
   ComPtr<IWinMLTokenizerDecoder> decoder;
   Check(tokenizer_->CreateDecoder(decoder.GetAddressOf()), "creating a decoder");
   auto start = std::chrono::steady_clock::now();
-  stats.evaluated_tokens = Prefill(prompt);
+  size_t done = KeepPrefix(prompt);
+  stats.evaluated_tokens = prompt.size() - done;
+  while (done < prompt.size()) {
+    if (cancelled()) {
+      stats.evaluated_tokens -= prompt.size() - done;
+      stats.prompt_seconds = SecondsSince(start);
+      stats.finish = "cancelled";
+      return stats;
+    }
+    const size_t step = std::min(kPromptStep, prompt.size() - done);
+    Evaluate(prompt.data() + done, step);
+    done += step;
+  }
   uint32_t token = sampler.Pick(Logits());
   stats.prompt_seconds = SecondsSince(start);
   start = std::chrono::steady_clock::now();
@@ -179,6 +201,7 @@ GenerationStats LanguageSession::Generate(const std::vector<uint32_t>& prompt, S
       break;
     }
     Append(token);
+    ++stats.decode_steps;
     token = sampler.Pick(Logits());
   }
   stats.generation_seconds = SecondsSince(start);

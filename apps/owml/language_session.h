@@ -24,6 +24,7 @@ struct GenerationStats {
   size_t prompt_tokens = 0;     // of the whole prompt
   size_t evaluated_tokens = 0;  // of them not already in the context
   size_t generated_tokens = 0;
+  size_t decode_steps = 0;    // runs of one token; the first token comes from the prompt's run
   double prompt_seconds = 0;  // until the first token was chosen
   double generation_seconds = 0;
   const char* finish = "stop";  // "stop", "length", "context", "cancelled"
@@ -35,17 +36,19 @@ class LanguageSession {
 
   std::vector<uint32_t> Encode(const std::string& text) const;
   // Throws Failure when the model carries no chat template.
+  void RequireChatTemplate() const;
   std::vector<uint32_t> EncodeConversation(const std::vector<Message>& messages) const;
-  bool has_chat_template() const { return formatter_ != nullptr; }
 
   // Makes the context hold exactly `tokens`: keeps the common prefix, evaluates the rest; at least the last token is
-  // evaluated. Returns how many were evaluated. Throws Failure, with both numbers, when they do not fit.
+  // evaluated, all in one run. Returns how many were evaluated. Throws Failure, with both numbers, when they do not
+  // fit.
   size_t Prefill(const std::vector<uint32_t>& tokens);
   void Append(uint32_t token);
   std::vector<float> Logits() const;
   void Reset();
 
-  // Generates after `prompt`. `emit` gets whole characters; `cancelled` is asked before every token.
+  // Generates after `prompt`. `emit` gets whole characters; `cancelled` is asked before every token, and in a long
+  // prompt every kPromptStep tokens.
   GenerationStats Generate(const std::vector<uint32_t>& prompt, Sampler& sampler, uint32_t max_tokens,
                            const std::function<void(const std::string&)>& emit, const std::function<bool()>& cancelled);
 
@@ -53,7 +56,12 @@ class LanguageSession {
   size_t position() const { return context_.size(); }
   const ModelSession& model() const { return model_; }
 
+  static constexpr size_t kPromptStep = 256;
+
  private:
+  // Drops what does not belong to `tokens` from the context; at least the last token stays to be evaluated. Throws as
+  // Prefill does. Returns how many are there already.
+  size_t KeepPrefix(const std::vector<uint32_t>& tokens);
   void Evaluate(const uint32_t* tokens, size_t count);
   bool IsEndToken(uint32_t token) const;
 

@@ -2,16 +2,17 @@
 // A client of the public API like any other program.
 #include <openwinml/diagnostics.h>
 
+#include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <new>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/cpu_info.h"
 #include "commands.h"
 #include "failure.h"
+#include "json_output.h"
 #include "terminal.h"
+#include "utf8.h"
 
 namespace owml::cli {
 namespace {
@@ -25,11 +26,31 @@ int Report(const std::string& sentence, HRESULT code, int exit_code, bool json) 
   if (json) {
     char text[16];
     std::snprintf(text, sizeof text, "0x%08X", static_cast<unsigned>(code));
-    const nlohmann::json object = {{"error", {{"message", sentence}, {"hresult", text}}}};
-    std::printf("%s\n", object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+    PrintJson({{"error", {{"message", sentence}, {"hresult", text}}}});
   }
-  std::fprintf(stderr, "%s %s\n", Styled(stderr, Style::kRed, "owml:").c_str(), sentence.c_str());
+  PrintError(sentence);
   return exit_code;
+}
+
+bool HasVerb(const CLI::App& app, const std::string& name) {
+  const std::vector<const CLI::App*> verbs = app.get_subcommands(nullptr);
+  return std::any_of(verbs.begin(), verbs.end(), [&](const CLI::App* verb) { return verb->get_name() == name; });
+}
+
+// CLI11 says only that a verb is missing when it does not know the one given.
+void RequireKnownVerb(const CLI::App& app, int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    if (argv[i][0] == '-') continue;
+    if (!HasVerb(app, argv[i])) UsageError(std::string("there is no verb '") + argv[i] + "'; --help lists them");
+    return;
+  }
+}
+
+// A result that could not be written is a failure: a full disk must not look like success.
+int FlushOutput(int exit_code) {
+  if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return exit_code;
+  PrintError("cannot write to standard output");
+  return kFailed;
 }
 
 int Main(int argc, char** argv) {
@@ -55,15 +76,21 @@ int Main(int argc, char** argv) {
   AddGenerate(app, globals, action);
   AddChat(app, globals, action);
   AddBench(app, globals, action);
+  AddCompletion(app, globals, action);
   try {
+    for (int i = 1; i < argc; ++i) RequireUtf8(argv[i], "argument " + std::to_string(i));
+    RequireKnownVerb(app, argc, argv);
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     const int code = app.exit(error);
-    return code == 0 ? kOk : kUsage;
+    return code == 0 ? FlushOutput(kOk) : kUsage;
+  } catch (const Failure& failure) {
+    PrintError(failure.what());
+    return kUsage;
   }
   if (globals.no_color) SetColor(false);
   try {
-    return action();
+    return FlushOutput(action());
   } catch (const Failure& failure) {
     return Report(failure.what(), failure.code(), failure.exit_code(), globals.json);
   } catch (const std::bad_alloc&) {

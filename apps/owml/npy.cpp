@@ -70,6 +70,16 @@ std::optional<Dims> ParseShape(std::string_view text) {
   return dims;
 }
 
+// One byte for each four-bit element.
+std::vector<std::byte> Unpack(DType dtype, uint64_t count, std::span<const std::byte> packed) {
+  std::vector<std::byte> values(std::min<uint64_t>(count, packed.size() * 2));
+  for (size_t i = 0; i < values.size(); ++i) {
+    const int nibble = (static_cast<int>(packed[i / 2]) >> (i % 2 ? 4 : 0)) & 15;
+    values[i] = static_cast<std::byte>(dtype == DType::kInt4 && nibble > 7 ? nibble - 16 : nibble);
+  }
+  return values;
+}
+
 }  // namespace
 
 NpyArray ReadNpy(const std::filesystem::path& path) {
@@ -109,14 +119,47 @@ NpyArray ReadNpy(const std::filesystem::path& path) {
   return array;
 }
 
-void WriteNpy(const std::filesystem::path& path, DType dtype, const Dims& dims, std::span<const std::byte> data) {
-  DType stored = dtype;
-  Dims shape = dims;
-  if (dtype == DType::kBFloat16) stored = DType::kUInt16;
-  if (BytesPerElement(dtype) == 0 || dtype == DType::kUndefined) {
-    stored = DType::kUInt8;
-    shape = {data.size()};
+DType StoredType(DType dtype) {
+  switch (dtype) {
+    case DType::kBFloat16:
+      return DType::kUInt16;
+    case DType::kInt4:
+      return DType::kInt8;
+    case DType::kUInt4:
+    case DType::kUndefined:
+      return DType::kUInt8;
+    default:
+      return dtype;
   }
+}
+
+NpyArray Restore(NpyArray array, DType dtype, const std::filesystem::path& path) {
+  if (array.dtype == dtype || array.dtype != StoredType(dtype)) return array;
+  array.dtype = dtype;
+  if (BytesPerElement(dtype) != 0) return array;
+  const int least = dtype == DType::kInt4 ? -8 : 0;
+  std::vector<std::byte> packed((array.data.size() + 1) / 2);
+  for (size_t i = 0; i < array.data.size(); ++i) {
+    const int stored = static_cast<int>(array.data[i]);
+    const int value = dtype == DType::kInt4 && stored > 127 ? stored - 256 : stored;
+    if (value < least || value > least + 15) {
+      throw Failure(fmt::format("'{}': {} at element {} does not fit {}", path.string(), value, i, Name(dtype)),
+                    E_INVALIDARG);
+    }
+    packed[i / 2] |= static_cast<std::byte>((value & 15) << (i % 2 ? 4 : 0));
+  }
+  array.data = std::move(packed);
+  return array;
+}
+
+void WriteNpy(const std::filesystem::path& path, DType dtype, const Dims& dims, std::span<const std::byte> data) {
+  const DType stored = StoredType(dtype);
+  std::vector<std::byte> unpacked;
+  if (dtype != DType::kUndefined && BytesPerElement(dtype) == 0) {
+    unpacked = Unpack(dtype, ElementCount(dims).value_or(0), data);
+    data = unpacked;
+  }
+  const Dims shape = dtype == DType::kUndefined ? Dims{data.size()} : dims;
   const auto type = std::find_if(kTypes.begin(), kTypes.end(), [&](const TypeRow& row) { return row.dtype == stored; });
   std::string extents;
   for (uint64_t d : shape) extents += fmt::format("{}, ", d);

@@ -21,7 +21,13 @@ struct NpyArray {
 // Throws Failure naming the file and what is wrong with it: magic, header, type, Fortran order, size.
 NpyArray ReadNpy(const std::filesystem::path& path);
 
-// bfloat16 is written as uint16, packed 4-bit types as their bytes (uint8, one dimension): .npy knows neither.
+// What .npy has no name for: bfloat16 as the uint16 with the same bits, int4 as int8, uint4 as uint8.
+DType StoredType(DType dtype);
+
+// The array as a tensor of `dtype`, when it is stored the way WriteNpy stores that type; else the array as it is.
+// Throws Failure for a value that four bits cannot hold.
+NpyArray Restore(NpyArray array, DType dtype, const std::filesystem::path& path);
+
 void WriteNpy(const std::filesystem::path& path, DType dtype, const Dims& dims, std::span<const std::byte> data);
 
 }  // namespace owml::cli

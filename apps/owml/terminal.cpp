@@ -11,12 +11,36 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <mutex>
+#include <openwinml/strings.hpp>
 #include <thread>
 
 namespace owml::cli {
 namespace {
 
 bool color_allowed = true;
+
+std::u32string CodePoints(std::string_view text) {
+  std::u32string points;
+  for (size_t at = 0; at < text.size();) points += openwinml::detail::NextFromUtf8(text, at);
+  return points;
+}
+
+bool IsControl(char32_t c) { return c < 0x20 || (c >= 0x7F && c < 0xA0); }
+
+// The wide ranges of Unicode's East Asian Width, coarsely; combining marks of the common blocks.
+size_t ColumnsOf(char32_t c) {
+  static constexpr struct {
+    char32_t first, last;
+    size_t columns;
+  } kRanges[] = {{0x300, 0x36F, 0},     {0x200B, 0x200F, 0},  {0x20D0, 0x20FF, 0}, {0xFE00, 0xFE0F, 0},
+                 {0x1100, 0x115F, 2},   {0x2E80, 0xA4CF, 2},  {0xAC00, 0xD7A3, 2}, {0xF900, 0xFAFF, 2},
+                 {0xFE30, 0xFE6F, 2},   {0xFF00, 0xFF60, 2},  {0xFFE0, 0xFFE6, 2}, {0x1F300, 0x1F64F, 2},
+                 {0x1F900, 0x1FAFF, 2}, {0x20000, 0x3FFFD, 2}};
+  for (const auto& range : kRanges) {
+    if (c >= range.first && c <= range.last) return range.columns;
+  }
+  return 1;
+}
 
 bool IsTerminal(std::FILE* stream) { return ::isatty(::fileno(stream)) == 1; }
 
@@ -54,9 +78,45 @@ std::string Styled(std::FILE* stream, Style style, const std::string& text) {
   return CodeOf(style) + text + "\x1b[0m";
 }
 
-size_t DisplayWidth(const std::string& text) {
-  return static_cast<size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+void Note(Style style, const std::string& text) { std::fprintf(stderr, "%s\n", Styled(stderr, style, text).c_str()); }
+
+void PrintError(const std::string& sentence) {
+  std::fprintf(stderr, "%s %s\n", Styled(stderr, Style::kRed, "owml:").c_str(), sentence.c_str());
+}
+
+std::string OneLine(std::string_view text, size_t limit) {
+  std::string line;
+  size_t count = 0;
+  for (const char32_t c : CodePoints(text.substr(0, limit * 4))) {
+    if (++count > limit) return line + "...";
+    if (c == '\n') {
+      line += "\\n";
+    } else if (IsControl(c)) {
+      line += '.';
+    } else {
+      openwinml::detail::AppendUtf8(line, c);
+    }
+  }
+  return line;
+}
+
+void WriteText(std::FILE* stream, const std::string& text) {
+  if (!IsTerminal(stream)) {
+    std::fwrite(text.data(), 1, text.size(), stream);
+  } else {
+    std::string shown;
+    for (const char32_t c : CodePoints(text)) {
+      openwinml::detail::AppendUtf8(shown, IsControl(c) && c != '\n' && c != '\t' ? U'.' : c);
+    }
+    std::fwrite(shown.data(), 1, shown.size(), stream);
+  }
+  std::fflush(stream);
+}
+
+size_t DisplayWidth(std::string_view text) {
+  size_t width = 0;
+  for (const char32_t c : CodePoints(text)) width += ColumnsOf(c);
+  return width;
 }
 
 Table::Table(std::vector<std::string> header) : header_(std::move(header)), right_(header_.size(), false) {}

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace owml::cli {
@@ -17,7 +18,20 @@ bool UseColor(std::FILE* stream);
 enum class Style { kPlain, kBold, kDim, kRed, kGreen, kYellow, kCyan };
 std::string Styled(std::FILE* stream, Style style, const std::string& text);
 
-// Left-aligned columns, except those marked right-aligned; prints a header row and a rule.
+// One line on standard error.
+void Note(Style style, const std::string& text);
+
+// The line with which a failing command ends, on standard error.
+void PrintError(const std::string& sentence);
+
+// Text from a file on one line: control characters shown as '.', line ends as \n, cut at `limit` characters.
+std::string OneLine(std::string_view text, size_t limit);
+
+// Writes text of a model as it comes. On a terminal its control characters, other than line ends and tabs, are shown as
+// '.', so that a model cannot steer the terminal; a file or pipe gets every byte.
+void WriteText(std::FILE* stream, const std::string& text);
+
+// Left-aligned columns, except those marked right-aligned, under a bold header row.
 class Table {
  public:
   explicit Table(std::vector<std::string> header);
@@ -37,11 +51,10 @@ std::string HumanBytes(uint64_t bytes);
 // "1 234 567".
 std::string Grouped(uint64_t value);
 
-// Runs `work`; when it takes longer than a moment and standard error is a terminal, shows `label` and the seconds so
-// far.
+// Runs `work`; when it takes longer than a moment and standard error is a terminal, shows `label` and the time.
 void WithWaiting(const std::string& label, const std::function<void()>& work);
 
-// Columns that a UTF-8 text takes on a terminal, by code points.
-size_t DisplayWidth(const std::string& text);
+// Columns that a UTF-8 text takes on a terminal: two for East Asian wide characters, none for combining ones.
+size_t DisplayWidth(std::string_view text);
 
 }  // namespace owml::cli
