@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <iostream>
 #include <memory>
 
 #include "commands.h"
@@ -11,6 +10,7 @@
 #include "generation_options.h"
 #include "interrupt.h"
 #include "json_output.h"
+#include "line_reader.h"
 #include "terminal.h"
 #include "utf8.h"
 
@@ -77,16 +77,17 @@ class Chat {
 
   int Interactive() {
     InterruptScope interrupts;
+    LineReader lines;
     const bool terminal = ::isatty(STDIN_FILENO) == 1;
     Note(Style::kDim, session_.model().EngineText());
     if (terminal) Note(Style::kDim, "/reset starts over, /exit or Ctrl-D leaves, Ctrl-C stops an answer");
     while (true) {
-      InterruptScope::Clear();
       if (terminal) std::fprintf(stderr, "%s", Styled(stderr, Style::kCyan, "> ").c_str());
       std::string line;
-      if (!std::getline(std::cin, line)) {
+      const LineReader::Result result = lines.Next(line);
+      if (result != LineReader::Result::kLine) {
         if (terminal) std::fprintf(stderr, "\n");
-        return InterruptScope::Requested() ? kInterrupted : kOk;
+        return result == LineReader::Result::kInterrupted ? kInterrupted : kOk;
       }
       if (line == "/exit" || line == "/quit") return kOk;
       try {
@@ -94,6 +95,7 @@ class Chat {
       } catch (const Failure& failure) {
         PrintError(failure.what());
       }
+      InterruptScope::Clear();  // it belonged to the answer
     }
   }
 

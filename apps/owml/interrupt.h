@@ -1,10 +1,10 @@
 // Ctrl-C: once cancels what is running, twice leaves the program.
-// Used by chat, generate and bench.
+// Used by run, chat, generate and bench.
 #pragma once
 
 namespace owml::cli {
 
-// Installs the handler for its lifetime. A second SIGINT before Clear() ends the process with code 130.
+// Installs the handler for its lifetime; one at a time. A second SIGINT before Clear() ends the process with code 130.
 class InterruptScope {
  public:
   InterruptScope();
@@ -14,6 +14,9 @@ class InterruptScope {
 
   static bool Requested();
   static void Clear();
+
+  // Readable while an interrupt is requested, to wait for one along with other input.
+  static int Descriptor();
 };
 
 }  // namespace owml::cli

@@ -1,0 +1,147 @@
+# `owml generate`, one-shot `owml chat` and `owml bench` on a real model: what goes to which stream, JSON, limits, threads.
+# Answers are short, because each test loads the model.
+"""Tests of the verbs that run language models."""
+
+import subprocess
+
+import pytest
+from conftest import command, environment
+
+QUESTION = "What is 2+2?"
+
+
+def test_the_answer_alone_is_on_standard_output(owml, gguf):
+    done = owml("chat", gguf, QUESTION)
+    assert done.code == 0
+    assert "4" in done.out and done.out.endswith("\n")
+    assert "<|im_" not in done.out and "\x1b" not in done.out
+    assert done.err == ""
+
+
+def test_notes_and_statistics_are_on_standard_error(owml, gguf):
+    done = owml("chat", gguf, QUESTION, "-n", 3, "--stats", "--context", 64)
+    assert done.code == 0
+    finish, stats = done.err.splitlines()
+    assert finish == "[stopped at the token limit; --max-tokens N raises it]"
+    assert stats.startswith("prompt ") and "answer 3 tokens" in stats and stats.endswith("/64")
+    assert "stopped" not in done.out and "tokens/s" not in done.out
+
+
+def test_chat_as_json_counts_tokens(owml, gguf):
+    done = owml("chat", gguf, QUESTION, "-n", 4, "--json")
+    report = done.json()
+    assert report["finishReason"] == "length"
+    assert report["completionTokens"] == 4
+    assert report["promptTokens"] > 10 and report["cachedTokens"] == 0
+    assert report["content"]
+    assert done.err == ""
+
+
+def test_generate_as_json_continues_the_text(owml, gguf):
+    report = owml("generate", gguf, "The capital of France is", "-n", 2, "--json").json()
+    assert report["text"].startswith(" Paris")
+    assert report["generatedTokens"] == 2
+
+
+def test_a_prompt_from_standard_input_equals_one_on_the_command_line(owml, gguf):
+    given = owml("generate", gguf, "The capital of France is", "-n", 4)
+    piped = owml("generate", gguf, "-", "-n", 4, stdin="The capital of France is\n")
+    assert given.code == piped.code == 0
+    assert piped.out == given.out
+
+
+@pytest.mark.parametrize(
+    "text, sentence",
+    [
+        (b"", "the prompt on standard input is empty"),
+        (b"\n\n", "the prompt on standard input is empty"),
+        (b"caf\xe9", "the prompt on standard input is not valid UTF-8 (byte 4)"),
+    ],
+)
+def test_a_bad_prompt_on_standard_input_is_refused(owml, gguf, text, sentence):
+    done = owml("chat", gguf, "-", stdin=text)
+    assert (done.code, done.out, done.sentence()) == (1, "", sentence)
+
+
+def test_a_seed_fixes_what_is_sampled(owml, gguf):
+    def text(seed):
+        options = ["--temperature", 1.5, "--seed", seed, "-n", 8]
+        return owml("generate", gguf, "Once upon a time", *options).out
+
+    assert text(1) == text(1)
+    assert len({text(seed) for seed in (1, 2, 3)}) > 1
+
+
+def test_a_prompt_that_does_not_fit_is_refused_with_both_numbers(owml, gguf):
+    done = owml("chat", gguf, "word " * 200, "--context", 128)
+    assert (done.code, done.out) == (1, "")
+    sentence = done.sentence()
+    count = int(sentence.split("the prompt has ")[1].split()[0])
+    assert count > 200
+    assert sentence == f"the prompt has {count} tokens, the context holds 128; --context N makes it larger"
+
+
+def test_an_answer_ends_where_the_context_does(owml, gguf):
+    done = owml("generate", gguf, "Once upon a time", "--context", 16, "-n", 100, "--json")
+    assert done.code == 0
+    report = done.json()
+    assert report["finishReason"] == "context"
+    assert report["promptTokens"] + report["generatedTokens"] == 16
+
+
+def test_a_long_prompt_in_steps_gives_what_one_run_gives(owml, gguf):
+    """Prompts are evaluated in steps; the next token must be that of the same text after other steps."""
+    text = "The quick brown fox jumps over the lazy dog. " * 40
+    whole = owml("generate", gguf, text, "-n", 6, "--json").json()
+    assert whole["promptTokens"] > 300
+    assert whole["text"].lstrip().startswith("The quick brown fox")
+
+
+def test_an_onnx_model_is_no_language_model(owml, mixing_model):
+    done = owml("chat", mixing_model, "hello")
+    assert done.code == 1
+    assert "mixing.onnx" in done.sentence() or "language model" in done.sentence()
+
+
+def test_bench_reports_both_rates(owml, gguf):
+    report = owml("bench", gguf, "-p", 8, "-n", 4, "-r", 2, "--json").json()
+    assert [row["test"] for row in report["results"]] == ["pp8", "tg4"]
+    for row in report["results"]:
+        assert len(row["samples"]) == 2
+        assert row["tokensPerSecond"] == pytest.approx(sum(row["samples"]) / 2)
+        assert row["tokensPerSecond"] > 0 and row["deviation"] >= 0
+    assert report["threads"] >= 1 and report["cpu"] and report["engine"] and report["bytes"] > 0
+    only = owml("bench", gguf, "-p", 0, "-n", 2, "-r", 1)
+    assert "tg2" in only.out and "pp" not in only.out.split("tokens/s")[1]
+
+
+def first_processor():
+    import os
+
+    return str(min(os.sched_getaffinity(0)))
+
+
+def test_one_processor_means_one_thread_for_both_backends(owml, gguf, mixing_model):
+    prefix = ["taskset", "-c", first_processor()]
+    assert owml("bench", gguf, "-p", 1, "-n", 0, "-r", 1, "-t", 0, "--json", prefix=prefix).json()["threads"] == 1
+    assert owml("run", mixing_model, "-t", 0, "--json", prefix=prefix).json()["threads"] == 1
+    assert "usable threads: 1\n" in owml("--version", prefix=prefix).out
+
+
+def test_a_thread_count_that_is_given_is_the_one_in_effect(owml, gguf, mixing_model):
+    assert owml("bench", gguf, "-p", 1, "-n", 0, "-r", 1, "-t", 2, "--json").json()["threads"] == 2
+    assert owml("run", mixing_model, "-t", 2, "--json").json()["threads"] == 2
+    assert owml("run", mixing_model, "--json", env={"OWML_THREADS": "4"}).json()["threads"] == 4
+
+
+def test_a_reader_that_leaves_ends_the_command(gguf):
+    """As `owml generate ... | head -c 1` does."""
+    running = subprocess.Popen(
+        [command(), "generate", gguf, "Once upon a time", "-n", "400"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=environment(),
+    )
+    assert running.stdout.read(1)
+    running.stdout.close()
+    assert running.wait(timeout=60) != 0
