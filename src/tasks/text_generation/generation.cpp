@@ -126,20 +126,19 @@ std::optional<Generation::Update> Generation::Advance() {
   const uint32_t token = Choose();
   if (Contains(sequence_->eos_tokens(), token)) return Finish(WINML_TEXT_GENERATION_FINISH_REASON_EOS_TOKEN);
   if (Contains(options_.stop_tokens, token)) return Finish(WINML_TEXT_GENERATION_FINISH_REASON_STOP_TOKEN);
-  outcome_.tokens.push_back(token);
-  chain_->Accept(token);
+  // Everything that can fail comes before the token counts.
   Update update = {token, Decode(token)};
-  if (outcome_.tokens.size() >= options_.max_new_tokens) {
+  const uint64_t count = outcome_.tokens.size() + 1;
+  if (count >= options_.max_new_tokens) {
     reason_ = WINML_TEXT_GENERATION_FINISH_REASON_MAX_TOKENS;
-  } else if (capacity_ != 0 && outcome_.prompt_tokens + outcome_.tokens.size() >= capacity_) {
+  } else if (capacity_ != 0 && outcome_.prompt_tokens + count >= capacity_) {
     reason_ = WINML_TEXT_GENERATION_FINISH_REASON_SEQUENCE_CAPACITY;
   }
+  if (reason_) update.fragment += Rest(update);
+  if (outcome_.tokens.capacity() < count) outcome_.tokens.reserve(2 * count);
+  chain_->Accept(token);
   outcome_.text += update.fragment;
-  if (reason_) {
-    const std::wstring rest = Rest();
-    update.fragment += rest;
-    outcome_.text += rest;
-  }
+  outcome_.tokens.push_back(token);
   return update;
 }
 
@@ -187,16 +186,19 @@ std::wstring Generation::Decode(uint32_t token) {
 // The decoder has no way to say what it still holds, so the whole answer is decoded once more. Spec-open: bytes that
 // end a generation in the middle of a character are shown only where the last token is known to be the last, at a
 // limit; a fragment after an end token would have no token of its own.
-std::wstring Generation::Rest() const {
+std::wstring Generation::Rest(const Update& last) const {
+  std::vector<uint32_t> tokens = outcome_.tokens;
+  tokens.push_back(last.token);
+  const std::wstring shown = outcome_.text + last.fragment;
   LPWSTR text = nullptr;
   ClearThreadError();
-  CheckResult(sequence_->tokenizer()->Decode(outcome_.tokens.data(), static_cast<UINT32>(outcome_.tokens.size()),
+  CheckResult(sequence_->tokenizer()->Decode(tokens.data(), static_cast<UINT32>(tokens.size()),
                                              WINML_TOKENIZER_DECODE_FLAG_SKIP_SPECIAL_TOKENS, &text),
               "the tokenizer", "IWinMLTokenizer::Decode");
   if (!text) return {};
   const std::wstring whole = text;
   CoTaskMemFree(text);
-  return whole.starts_with(outcome_.text) ? whole.substr(outcome_.text.size()) : std::wstring();
+  return whole.starts_with(shown) ? whole.substr(shown.size()) : std::wstring();
 }
 
 }  // namespace owml

@@ -58,8 +58,8 @@ class Generation {
   bool EvaluatePrompt();
   uint32_t Choose();
   std::wstring Decode(uint32_t token);
-  // The characters that no fragment has shown because bytes are missing.
-  std::wstring Rest() const;
+  // The characters that no fragment has shown, up to the last one, because bytes are missing.
+  std::wstring Rest(const Update& last) const;
 
   const std::shared_ptr<Sequence> sequence_;
   const std::vector<uint32_t> prompt_;

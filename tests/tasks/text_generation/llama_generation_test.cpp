@@ -1,0 +1,154 @@
+// GGUF models through llama.cpp: a tiny one with random weights, and SmolLM2 against a raw llama.cpp loop.
+#include <llama.h>
+
+#include "com/wide.h"
+#include "support/temporary_folder.h"
+#include "support/tiny_llama.h"
+#include "tasks/text_generation/text_generation_fixture.h"
+
+namespace owml::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::SizeIs;
+
+class LlamaGeneration : public TextGenerationTest {
+ protected:
+  void Load(const std::string& path, UINT64 capacity) {
+    const std::wstring wide = ToWide(path);
+    ASSERT_EQ(WinMLCreateTokenizerFromFile(wide.c_str(), gguf_tokenizer.GetAddressOf()), S_OK);
+    ComPtr<IWinMLModel> loaded;
+    ComPtr<IWinMLPipelineBuilder> builder;
+    ASSERT_EQ(runtime->LoadModelFromFile(wide.c_str(), nullptr, loaded.GetAddressOf()), S_OK)
+        << openwinml::LastErrorMessage();
+    ASSERT_EQ(runtime->CreatePipelineBuilder(builder.GetAddressOf()), S_OK);
+    ASSERT_EQ(builder->AddModelStage(loaded.Get(), cpu.Get(), L"lm", stage.GetAddressOf()), S_OK);
+    ComPtr<IWinMLStatefulStageOptions> options;
+    ASSERT_EQ(stage.As(&options), S_OK);
+    ASSERT_EQ(options->SetSequenceCapacityHint(capacity), S_OK);
+    ASSERT_EQ(builder->Build(pipeline.GetAddressOf()), S_OK) << openwinml::LastErrorMessage();
+    ASSERT_EQ(stage.As(&state), S_OK);
+    task = NewTask(gguf_tokenizer.Get());
+    configuration = Unified(pipeline.Get(), stage.Get(), gguf_tokenizer.Get());
+    ASSERT_EQ(task->CreateSession(configuration.Get(), session.GetAddressOf()), S_OK) << openwinml::LastErrorMessage();
+  }
+
+  void LoadTiny(UINT64 capacity = 64) { Load(folder.Write("tiny.gguf", TinyLlama().Bytes()).string(), capacity); }
+
+  Answer GenerateText(const std::string& prompt, UINT32 max_new_tokens) {
+    ComPtr<IWinMLTextGenerationPullStream> stream;
+    EXPECT_EQ(
+        session->GenerateText(ToWide(prompt).c_str(), Options(max_new_tokens).Get(), nullptr, stream.GetAddressOf()),
+        S_OK)
+        << openwinml::LastErrorMessage();
+    return stream ? ReadAll(stream.Get()) : Answer{};
+  }
+
+  TemporaryFolder folder;
+  ComPtr<IWinMLTokenizer> gguf_tokenizer;
+  ComPtr<IWinMLStage> stage;
+  ComPtr<IWinMLStatefulStage> state;
+  ComPtr<IWinMLPipeline> pipeline;
+};
+
+TEST_F(LlamaGeneration, IsReproducibleAndStreamsItsText) {
+  LoadTiny();
+  const Answer first = GenerateText("hello", 20);
+  EXPECT_THAT(first.tokens, SizeIs(testing::Gt(0u)));
+  EXPECT_EQ(first.error, S_OK);
+  const Answer again = GenerateText("hello", 20);
+  EXPECT_EQ(again.tokens, first.tokens);
+  EXPECT_EQ(again.text, first.text);
+}
+
+TEST_F(LlamaGeneration, AContinuationGivesWhatAWholePromptGives) {
+  LoadTiny();
+  const Answer whole = Generate({1, 70, 80, 90, 100}, 12);
+  Generate({1, 70, 80}, 1);
+  EXPECT_EQ(Continue({90, 100}, 12).tokens, whole.tokens);
+  ASSERT_EQ(state->RewindTo(2), S_OK);
+  EXPECT_EQ(Continue({80, 90, 100}, 12).tokens, whole.tokens);
+}
+
+TEST_F(LlamaGeneration, EndsAtTheCapacityAndRefusesWhatDoesNotFit) {
+  LoadTiny(16);
+  UINT64 capacity = 0;
+  ASSERT_EQ(state->GetSequenceCapacity(&capacity), S_OK);
+  const Answer answer = Generate({70, 80}, 4000);
+  if (answer.reason != WINML_TEXT_GENERATION_FINISH_REASON_EOS_TOKEN) {
+    EXPECT_EQ(answer.reason, WINML_TEXT_GENERATION_FINISH_REASON_SEQUENCE_CAPACITY);
+    EXPECT_EQ(answer.tokens.size() + 2, capacity);
+  }
+  const Tokens prompt(static_cast<size_t>(capacity) + 1, 70);
+  ComPtr<IWinMLTextGenerationPullStream> stream;
+  EXPECT_EQ(session->GenerateTokens(static_cast<UINT32>(prompt.size()), prompt.data(), nullptr, nullptr,
+                                    stream.GetAddressOf()),
+            kTooLong);
+  EXPECT_THAT(openwinml::LastErrorMessage(), HasSubstr(std::to_string(capacity)));
+}
+
+TEST_F(LlamaGeneration, MediaAreRefusedByTheStage) {
+  LoadTiny();
+  ComPtr<IWinMLMediaEncoder> encoder;
+  EXPECT_EQ(session->CreateMediaEncoderFromFile(L"projector.gguf", nullptr, encoder.GetAddressOf()), kNotSupported);
+}
+
+class LlamaGenerationSmolLm2 : public LlamaGeneration {
+ protected:
+  void SetUp() override {
+    if (std::string(OWML_MODEL_SMOLLM2).empty()) GTEST_SKIP() << "SmolLM2 was not fetched (tools/bootstrap)";
+    Load(OWML_MODEL_SMOLLM2, 512);
+  }
+
+  // The greedy loop with llama.cpp's own interface.
+  static Tokens RawLoop(const Tokens& prompt, size_t count) {
+    llama_model* model = llama_model_load_from_file(OWML_MODEL_SMOLLM2, llama_model_default_params());
+    llama_context_params params = llama_context_default_params();
+    params.n_ctx = 512;
+    params.n_threads = params.n_threads_batch = 1;
+    llama_context* context = llama_init_from_model(model, params);
+    Tokens tokens;
+    std::vector<int32_t> fed(prompt.begin(), prompt.end());
+    while (tokens.size() < count) {
+      EXPECT_EQ(llama_decode(context, llama_batch_get_one(fed.data(), static_cast<int32_t>(fed.size()))), 0);
+      const float* logits = llama_get_logits_ith(context, -1);
+      tokens.push_back(static_cast<UINT32>(std::max_element(logits, logits + 49152) - logits));
+      fed = {static_cast<int32_t>(tokens.back())};
+    }
+    llama_free(context);
+    llama_model_free(model);
+    return tokens;
+  }
+};
+
+TEST_F(LlamaGenerationSmolLm2, AnswersLikeARawLoop) {
+  const Answer answer = GenerateText("The capital of France is", 24);
+  EXPECT_NE(answer.text.find(L"Paris"), std::wstring::npos);
+  EXPECT_EQ(answer.reason, WINML_TEXT_GENERATION_FINISH_REASON_MAX_TOKENS);
+  UINT32 count = 0;
+  UINT32* ids = nullptr;
+  ASSERT_EQ(
+      gguf_tokenizer->Encode(L"The capital of France is", WINML_TOKENIZER_ENCODE_FLAG_ADD_SPECIAL_TOKENS, &count, &ids),
+      S_OK);
+  const Tokens prompt = Taken(count, ids);
+  EXPECT_EQ(answer.prompt_tokens, prompt.size());
+  EXPECT_EQ(answer.tokens, RawLoop(prompt, 24));
+}
+
+TEST_F(LlamaGenerationSmolLm2, ASeedFixesTheSample) {
+  WINML_TEXT_GENERATION_OPTIONS values = Values(24);
+  values.presentFields |= WINML_TEXT_GENERATION_OPTION_FIELD_TEMPERATURE | WINML_TEXT_GENERATION_OPTION_FIELD_TOP_K |
+                          WINML_TEXT_GENERATION_OPTION_FIELD_SEED;
+  values.temperature = 0.9f;
+  values.topK = 40;
+  const auto sample = [&](UINT64 seed) {
+    values.seed = seed;
+    return ReadAll(Start({504, 3575, 282, 4649, 314}, Options(values).Get()).Get()).tokens;
+  };
+  const Tokens once = sample(7);
+  EXPECT_EQ(sample(7), once);
+  EXPECT_NE(sample(8), once);
+}
+
+}  // namespace
+}  // namespace owml::test
