@@ -12,7 +12,8 @@ from conftest import environment
 def complete_in_bash(script, *words):
     """What bash offers for the last of `words`."""
     listed = " ".join(f"'{word}'" for word in words)
-    source = f"{script}\nCOMP_WORDS=({listed}); COMP_CWORD={len(words) - 1}; _owml; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+    source = f"{script}\nCOMP_WORDS=({listed}); COMP_CWORD={len(words) - 1}; _owml\n"
+    source += "printf '%s\\n' \"${COMPREPLY[@]}\""
     return subprocess.run(["bash", "-c", source], capture_output=True, text=True, check=True).stdout.split()
 
 

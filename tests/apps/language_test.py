@@ -1,4 +1,4 @@
-# `owml generate`, one-shot `owml chat` and `owml bench` on a real model: what goes to which stream, JSON, limits, threads.
+# `owml generate`, one-shot `owml chat` and `owml bench` on a real model: streams, JSON, limits, threads.
 # Answers are short, because each test loads the model.
 """Tests of the verbs that run language models."""
 

@@ -80,10 +80,8 @@ def _stored(folder: pathlib.Path, prefix: str) -> List[Any]:
     return [onnx.load_tensor(str(folder / f"{prefix}_{index}.pb")) for index in range(count)]
 
 
-ABI_TYPES = {
-    getattr(TensorProto, name)
-    for name in ("FLOAT FLOAT16 BFLOAT16 DOUBLE INT8 UINT8 INT16 UINT16 INT32 UINT32 INT64 UINT64 BOOL INT4 UINT4").split()
-}
+_ABI_NAMES = "FLOAT FLOAT16 BFLOAT16 DOUBLE INT8 UINT8 INT16 UINT16 INT32 UINT32 INT64 UINT64 BOOL INT4 UINT4"
+ABI_TYPES = {getattr(TensorProto, name) for name in _ABI_NAMES.split()}
 
 
 def _foreign_kind(declared: onnx.TypeProto) -> Optional[str]:

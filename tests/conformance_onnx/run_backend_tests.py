@@ -57,7 +57,8 @@ class Pipeline:
 
         with self._stage.output(index) as tensor:
             data_type, shape = tensor.desc()
-            return RawTensor(ONNX_TYPES[data_type], tuple(shape), bytes_of_array(data_type, tensor.to_numpy()).tobytes())
+            data = bytes_of_array(data_type, tensor.to_numpy()).tobytes()
+            return RawTensor(ONNX_TYPES[data_type], tuple(shape), data)
 
 
 class Mismatch(Exception):
