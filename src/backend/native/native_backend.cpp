@@ -1,0 +1,56 @@
+// Entry of the native engine: opens and maps the files.
+// Called by the registry.
+#include "backend/native/native_backend.h"
+
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "backend/native/native_model.h"
+#include "base/error.h"
+#include "formats/gguf_shards.h"
+
+namespace owml {
+namespace {
+
+using GgufFiles = std::vector<GgufFile>;
+
+std::shared_ptr<const GgufFiles> OpenFiles(const std::filesystem::path& path) {
+  auto model = std::make_shared<const GgufModelFiles>(OpenGgufModel(path));
+  return {model, &model->files};
+}
+
+// The caller's bytes may be unaligned and go away, so they are copied.
+std::shared_ptr<const GgufFiles> OpenBuffer(std::span<const std::byte> bytes, const std::string& label) {
+  struct Copy {
+    std::vector<std::byte> bytes;
+    GgufFiles files;
+  };
+  auto copy = std::make_shared<Copy>();
+  copy->bytes.assign(bytes.begin(), bytes.end());
+  copy->files.push_back(GgufFile::Parse(copy->bytes, label));
+  if (copy->files[0].metadata().FindUInt32("split.count").value_or(1) > 1) {
+    throw Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), label + " is one shard of a larger model; load it from its file");
+  }
+  return {copy, &copy->files};
+}
+
+class NativeBackend final : public Backend {
+ public:
+  std::string_view name() const override { return "native"; }
+  bool Handles(ModelFormat format) const override { return format == ModelFormat::kGguf; }
+
+  std::shared_ptr<const BackendModel> Load(const ModelSource& source, ModelFormat format) const override {
+    if (format != ModelFormat::kGguf) {
+      throw Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "the native engine loads GGUF models only");
+    }
+    return std::make_shared<const native::NativeModel>(source.is_file() ? OpenFiles(source.path)
+                                                                        : OpenBuffer(source.bytes, source.label()));
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<const Backend> MakeNativeBackend() { return std::make_shared<const NativeBackend>(); }
+
+}  // namespace owml

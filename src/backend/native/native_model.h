@@ -1,0 +1,34 @@
+// A GGUF model that the native engine runs: its files, numbers and tensors, checked; weights are packed at the first
+// Build and shared by the sessions. Made by native_backend.cpp.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "backend/model.h"
+#include "backend/native/llama_weights.h"
+
+namespace owml::native {
+
+class NativeModel final : public BackendModel {
+ public:
+  // `files` keeps what they point into. Throws as ReadLlamaParameters and FindLlamaTensors.
+  explicit NativeModel(std::shared_ptr<const std::vector<GgufFile>> files);
+
+  // GGUF settles shapes at Build.
+  const Schema* declared_schema() const override { return nullptr; }
+
+  std::unique_ptr<BackendSession> CreateSession(const SessionOptions& options) const override;
+
+ private:
+  std::shared_ptr<const LlamaWeights> Weights() const;
+
+  std::shared_ptr<const std::vector<GgufFile>> files_;
+  LlamaParameters parameters_;
+  LlamaTensors tensors_;
+  mutable std::mutex mutex_;
+  mutable std::weak_ptr<const LlamaWeights> weights_;
+};
+
+}  // namespace owml::native

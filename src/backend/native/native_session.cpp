@@ -1,0 +1,175 @@
+// Positions, capacity and checks around the forward pass.
+// Driven by the runtime through BackendSession; a refused call changes nothing.
+#include "backend/native/native_session.h"
+
+#include <utility>
+
+#include "base/error.h"
+
+namespace owml::native {
+namespace {
+
+// The numbers of WINML_SPECULATIVE_ROLLBACK_BOUND and WINML_SPECULATIVE_RESIDENCY.
+constexpr int32_t kRollbackUnbounded = 2;
+constexpr int32_t kResidencyHost = 1;
+
+// Spec-open: one int32 row of tokens, and logits of the last position only, as for llama.cpp.
+Schema MakeSchema(uint64_t vocabulary_size) {
+  Schema schema;
+  schema.inputs.push_back({"tokens", DType::kInt32, {1, kFreeDimension}, {"", "sequence"}});
+  schema.outputs.push_back({"logits", DType::kFloat32, {1, 1, vocabulary_size}, {"", "", ""}});
+  return schema;
+}
+
+std::span<const int32_t> TokensOf(const InputValue& input, const TensorSpec& spec) {
+  if (!input.bound) throw Error(E_INVALIDARG, "input 0 ('tokens') has no tensor");
+  const TensorView& view = input.view;
+  if (view.dtype != spec.dtype || !Matches(spec.dims, view.dims)) {
+    throw Error(E_INVALIDARG, "input 0 ('tokens') is " + ToString(view.dtype, view.dims) + "; it must be " +
+                                  ToString(spec.dtype, spec.dims));
+  }
+  return {reinterpret_cast<const int32_t*>(view.data), static_cast<size_t>(view.bytes / sizeof(int32_t))};
+}
+
+}  // namespace
+
+NativeSession::NativeSession(std::shared_ptr<const LlamaWeights> weights, const NativeSettings& settings)
+    : weights_(std::move(weights)),
+      settings_(settings),
+      kernels_(kernels::KernelsFor(kernels::ChosenIsa())),
+      forward_(MakeForward()),
+      schema_(MakeSchema(weights_->parameters().vocabulary)) {}
+
+std::unique_ptr<LlamaForward> NativeSession::MakeForward() const {
+  const ForwardSettings settings{settings_.capacity, settings_.batch_size, settings_.threads};
+  return std::make_unique<LlamaForward>(weights_, settings, kernels_);
+}
+
+SessionReport NativeSession::report() const {
+  SessionReport report;
+  report.engine = "OpenWinML native (" + std::string(kernels::Name(kernels_.isa)) + ")";
+  report.engine_reason = "the native engine was asked for and knows this model";
+  report.device = DeviceKind::kCpu;
+  report.intra_op_threads = forward_->threads();
+  report.engine_kind = Engine::kNative;
+  report.kv_cache_type = KvCacheType::kF16;
+  report.batch_size = settings_.batch_size;
+  return report;
+}
+
+void NativeSession::Append(std::span<const int32_t> tokens, LogitRows rows, float* logits) {
+  if (tokens.empty()) throw Error(E_INVALIDARG, "there are no tokens to append");
+  for (const int32_t token : tokens) {
+    if (token < 0 || static_cast<uint32_t>(token) >= row_stride()) {
+      throw Error(E_INVALIDARG, "token id " + std::to_string(token) + " is outside the vocabulary of " +
+                                    std::to_string(row_stride()) + " tokens");
+    }
+  }
+  if (tokens.size() > capacity() || position_ > capacity() - tokens.size()) {
+    throw Error(HRESULT_FROM_WIN32(ERROR_INSUFFICIENT_BUFFER),
+                std::to_string(tokens.size()) + " tokens at position " + std::to_string(position_) +
+                    " do not fit the sequence capacity of " + std::to_string(capacity()));
+  }
+  forward_->Run(tokens, position_, rows, logits);
+  position_ += tokens.size();
+}
+
+TensorBuffer NativeSession::LogitsBuffer() {
+  if (!logits_ || logits_.use_count() > 1) logits_ = std::make_shared<std::vector<float>>(row_stride());
+  TensorBuffer buffer;
+  buffer.view.dtype = DType::kFloat32;
+  buffer.view.dims = schema_.outputs[0].dims;
+  buffer.view.data = reinterpret_cast<std::byte*>(logits_->data());
+  buffer.view.bytes = logits_->size() * sizeof(float);
+  buffer.owner = logits_;
+  return buffer;
+}
+
+void NativeSession::Run(std::span<const InputValue> inputs, std::span<OutputValue> outputs) {
+  const auto tokens = TokensOf(inputs[0], schema_.inputs[0]);
+  OutputValue& output = outputs[0];
+  TensorBuffer made;
+  float* logits = nullptr;
+  if (output.wanted && output.destination) {
+    const TensorSpec& spec = schema_.outputs[0];
+    const TensorView& view = *output.destination;
+    if (view.dtype != spec.dtype || view.dims != spec.dims) {
+      throw Error(E_INVALIDARG, "output 0 ('logits') is bound to " + ToString(view.dtype, view.dims) + "; it must be " +
+                                    ToString(spec.dtype, spec.dims));
+    }
+    logits = reinterpret_cast<float*>(view.data);
+  } else if (output.wanted) {
+    made = LogitsBuffer();
+    logits = reinterpret_cast<float*>(made.view.data);
+  }
+  Append(tokens, logits ? LogitRows::kLast : LogitRows::kNone, logits);
+  pending_.reset();
+  if (output.wanted && !output.destination) output.produced = std::move(made);
+}
+
+void NativeSession::Reset() {
+  pending_.reset();
+  position_ = 0;
+}
+
+void NativeSession::RewindTo(uint64_t position) {
+  if (position > position_) {
+    throw Error(E_INVALIDARG, "cannot rewind to position " + std::to_string(position) + ": the sequence is at " +
+                                  std::to_string(position_));
+  }
+  position_ = position;
+  pending_.reset();
+}
+
+void NativeSession::SetCapacity(uint64_t capacity) {
+  CheckNativeCapacity(capacity);
+  const uint64_t before = std::exchange(settings_.capacity, capacity);
+  try {
+    forward_ = MakeForward();
+  } catch (...) {
+    settings_.capacity = before;
+    throw;
+  }
+  Reset();
+}
+
+SpeculativeLimits NativeSession::limits() const {
+  SpeculativeLimits limits;
+  limits.max_step_width = (settings_.draft_limit ? settings_.draft_limit : kMaxDraftTokens) + 1;
+  limits.max_logit_rows = limits.max_step_width;
+  limits.rollback_bound = kRollbackUnbounded;
+  limits.residency = kResidencyHost;
+  return limits;
+}
+
+void NativeSession::StepAllPositions(std::span<const int32_t> tokens, std::span<float> logits) {
+  const uint32_t width = limits().max_step_width;
+  if (tokens.size() > width) {
+    throw Error(E_INVALIDARG,
+                std::to_string(tokens.size()) + " tokens are more than the " + std::to_string(width) + " of one step");
+  }
+  if (logits.size() / row_stride() < tokens.size()) {
+    throw Error(HRESULT_FROM_WIN32(ERROR_INSUFFICIENT_BUFFER),
+                std::to_string(tokens.size()) + " rows of " + std::to_string(row_stride()) + " logits do not fit " +
+                    std::to_string(logits.size()) + " elements");
+  }
+  const uint64_t start = position_;
+  Append(tokens, LogitRows::kAll, logits.data());
+  pending_ = PendingStep{start, static_cast<uint32_t>(tokens.size())};
+}
+
+void NativeSession::CommitAcceptedPrefix(uint32_t accepted) {
+  if (!pending_) throw Error(E_NOT_VALID_STATE, "there is no pending step to commit");
+  if (accepted > pending_->width) {
+    throw Error(E_INVALIDARG, std::to_string(accepted) + " accepted tokens are more than the " +
+                                  std::to_string(pending_->width) + " of the pending step");
+  }
+  position_ = pending_->start + accepted;
+  pending_.reset();
+}
+
+uint32_t NativeSession::ProposeDraftTokens(int32_t, std::span<int32_t>) {
+  throw Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "the stage has no draft predictor");
+}
+
+}  // namespace owml::native

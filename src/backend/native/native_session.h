@@ -1,0 +1,62 @@
+// The running form of a GGUF model in the native engine: tokens in, logits of the last position out, with the sequence
+// kept between runs. Made by native_model.cpp.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backend/native/llama_forward.h"
+#include "backend/native/native_settings.h"
+#include "backend/session.h"
+
+namespace owml::native {
+
+class NativeSession final : public BackendSession, private SequenceState, private SpeculativeSteps {
+ public:
+  NativeSession(std::shared_ptr<const LlamaWeights> weights, const NativeSettings& settings);
+
+  const Schema& schema() const override { return schema_; }
+  SessionReport report() const override;
+  void Run(std::span<const InputValue> inputs, std::span<OutputValue> outputs) override;
+  void Reset() override;
+  SequenceState* sequence_state() override { return this; }
+  SpeculativeSteps* speculative_steps() override { return this; }
+
+ private:
+  // SequenceState
+  uint64_t capacity() const override { return settings_.capacity; }
+  std::optional<uint64_t> declared_capacity() const override { return weights_->parameters().context; }
+  uint64_t position() const override { return position_; }
+  void RewindTo(uint64_t position) override;
+  void SetCapacity(uint64_t capacity) override;
+
+  // SpeculativeSteps
+  SpeculativeLimits limits() const override;
+  uint32_t row_stride() const override { return static_cast<uint32_t>(weights_->parameters().vocabulary); }
+  void StepAllPositions(std::span<const int32_t> tokens, std::span<float> logits) override;
+  void CommitAcceptedPrefix(uint32_t accepted) override;
+  uint32_t ProposeDraftTokens(int32_t pending, std::span<int32_t> tokens) override;
+
+  std::unique_ptr<LlamaForward> MakeForward() const;
+  void Append(std::span<const int32_t> tokens, LogitRows rows, float* logits);
+  // Where the logits of a run go when the caller brings no tensor. Reused once nobody else holds it.
+  TensorBuffer LogitsBuffer();
+
+  struct PendingStep {
+    uint64_t start = 0;
+    uint32_t width = 0;
+  };
+
+  std::shared_ptr<const LlamaWeights> weights_;
+  NativeSettings settings_;
+  const kernels::Kernels& kernels_;
+  std::unique_ptr<LlamaForward> forward_;
+  uint64_t position_ = 0;
+  Schema schema_;
+  std::optional<PendingStep> pending_;
+  std::shared_ptr<std::vector<float>> logits_;
+};
+
+}  // namespace owml::native

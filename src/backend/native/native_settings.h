@@ -1,0 +1,30 @@
+// What a session of the native engine is built with: the stage's options, checked against what the engine can do and
+// filled with defaults. Made by native_model.cpp at Build.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "backend/session_options.h"
+
+namespace owml::native {
+
+// Most draft tokens that one step verifies.
+inline constexpr uint32_t kMaxDraftTokens = 16;
+
+struct NativeSettings {
+  uint64_t capacity = 0;
+  uint32_t batch_size = 0;
+  uint32_t threads = 0;
+  uint32_t draft_limit = 0;
+};
+
+// Throws E_INVALIDARG or ERROR_NOT_SUPPORTED for an option that cannot be honoured; none is ignored.
+NativeSettings ResolveNativeSettings(const SessionOptions& options, const std::string& label,
+                                     std::optional<uint64_t> declared_capacity);
+
+// E_INVALIDARG for 0 and for more positions than are counted.
+void CheckNativeCapacity(uint64_t capacity);
+
+}  // namespace owml::native

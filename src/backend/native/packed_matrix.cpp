@@ -1,0 +1,58 @@
+// Packing with all threads.
+// The tensor's bytes were checked against its shape by the GGUF reader.
+#include "backend/native/packed_matrix.h"
+
+#include <atomic>
+#include <string>
+
+#include "formats/bad_data.h"
+
+namespace owml::native {
+
+using kernels::WeightType;
+
+std::optional<WeightType> WeightTypeOf(GgmlType type) {
+  switch (type) {
+    case GgmlType::kF32:
+      return WeightType::kF32;
+    case GgmlType::kF16:
+      return WeightType::kF16;
+    case GgmlType::kBF16:
+      return WeightType::kBF16;
+    case GgmlType::kQ8_0:
+      return WeightType::kQ8_0;
+    case GgmlType::kQ4_0:
+      return WeightType::kQ4_0;
+    case GgmlType::kQ4_1:
+      return WeightType::kQ4_1;
+    default:
+      return std::nullopt;
+  }
+}
+
+PackedMatrix UnpackedMatrix(const GgufTensor& tensor) {
+  PackedMatrix matrix;
+  matrix.type = WeightTypeOf(tensor.type).value();
+  matrix.columns = tensor.dims[0];
+  matrix.rows = tensor.dims[1];
+  return matrix;
+}
+
+void Pack(const GgufTensor& tensor, const std::string& label, ThreadPool& pool, std::byte* memory,
+          PackedMatrix* matrix) {
+  constexpr uint32_t kPanelsAtOnce = 8;
+  const size_t panels = kernels::PanelCount(matrix->rows);
+  std::atomic<bool> finite{true};
+  pool.Run(static_cast<uint32_t>((panels + kPanelsAtOnce - 1) / kPanelsAtOnce), [&](uint32_t piece, uint32_t) noexcept {
+    for (size_t p = size_t{piece} * kPanelsAtOnce; p < panels && p < size_t{piece + 1} * kPanelsAtOnce; ++p) {
+      if (!kernels::PackPanel(matrix->type, tensor.data.data(), matrix->rows, matrix->columns, p,
+                              memory + p * matrix->panel_bytes())) {
+        finite = false;
+      }
+    }
+  });
+  if (!finite) ThrowBadData(label, "tensor " + Quoted(tensor.name) + " holds a weight or scale that is no finite number");
+  matrix->panels = memory;
+}
+
+}  // namespace owml::native

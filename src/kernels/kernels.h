@@ -1,0 +1,100 @@
+// The table of kernels of one instruction set: transformer maths on plain pointers, without allocation or exception.
+// Called by engines; every set gives the same bits, because lanes are rows, positions or columns that are summed in one
+// order (docs/decisions/0009-panels-and-exactness.md).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/isa.h"
+#include "kernels/panel.h"
+#include "kernels/weight_type.h"
+
+namespace owml::kernels {
+
+// 32 activations as bytes: value = scale * values[i]. A block that holds a NaN or an infinity has a NaN scale.
+struct Q8Block {
+  float scale;
+  float scaled_sum;  // scale * sum
+  int32_t sum;       // of values
+  int8_t values[kBlock];
+};
+
+// out[token][row] (+)= sum over columns of weight[row][column] * x[token][column].
+struct MatmulCall {
+  const std::byte* panels;  // of the rows that are computed
+  size_t rows;
+  size_t columns;
+  const Q8Block* q8;  // [tokens][columns / 32] for quantized weights
+  const float* f32;   // [tokens][columns] for the others
+  size_t tokens;
+  float* out;
+  size_t out_stride;  // floats from one token to the next
+  bool accumulate;    // adds to what is there
+};
+
+// Cached keys and values of one KV head, as halves. `width` is the head size; value rows are padded to 16.
+//   keys    [position / 16][width][16]
+//   values  [position][PaddedWidth]
+constexpr size_t PaddedWidth(size_t width) { return (width + 15) / 16 * 16; }
+
+// Online softmax goes through absolute blocks of so many positions. An engine splits longer ranges at segments, whose
+// results are merged in order, so that the result does not depend on who computes what.
+inline constexpr size_t kAttentionBlock = 64;
+inline constexpr size_t kAttentionSegment = 512;
+
+// Query heads that share a KV head, handled in one call.
+inline constexpr size_t kMaxAttendRows = 4;
+
+// Softmax of a range in the making: sums of [PaddedWidth] values, then maximum, then sum of weights.
+constexpr size_t AttentionStateSize(size_t width) { return PaddedWidth(width) + 2; }
+
+struct AttendCall {
+  const float* queries;  // [rows][width], already divided by the root of the head size
+  size_t rows;           // 1 to kMaxAttendRows
+  size_t width;
+  const uint16_t* keys;    // of position 0
+  const uint16_t* values;  // of position 0
+  size_t begin;            // positions; a multiple of kAttentionBlock
+  size_t end;              // after begin
+  float* states;           // [rows][AttentionStateSize], written
+};
+
+struct Kernels {
+  Isa isa;
+
+  void (*matmul[kWeightTypes])(const MatmulCall& call);
+
+  // `count` is a multiple of 32.
+  void (*quantize)(const float* x, size_t count, Q8Block* out);
+
+  // out = x / sqrt(mean(x^2) + epsilon) * weight
+  void (*rms_norm)(const float* x, const float* weight, size_t count, float epsilon, float* out);
+
+  // gate = gate / (1 + exp(-gate)) * up
+  void (*silu_multiply)(float* gate, const float* up, size_t count);
+
+  // Rotates neighbouring pairs: x[2i], x[2i+1] by an angle whose cosine stands twice in `cosines` and whose sine stands
+  // in `sines` as -sin, +sin. `count` is even.
+  void (*rotate_pairs)(float* x, const float* cosines, const float* sines, size_t count);
+
+  // x *= factor
+  void (*scale)(float* x, float factor, size_t count);
+
+  // Into the cache of one KV head, whose first position `keys` and `values` point to.
+  void (*store_key)(const float* key, size_t width, uint16_t* keys, size_t position);
+  void (*store_value)(const float* value, size_t width, uint16_t* values, size_t position);
+
+  // The states of rows over one range of at most a segment.
+  void (*attend)(const AttendCall& call);
+  // total = total and part, where part follows.
+  void (*merge_attention)(float* total, const float* part, size_t width);
+  void (*finish_attention)(const float* state, size_t width, float* out);
+
+  auto Matmul(WeightType type) const { return matmul[static_cast<size_t>(type)]; }
+};
+
+// One of UsableIsas().
+const Kernels& KernelsFor(Isa isa);
+
+}  // namespace owml::kernels

@@ -1,0 +1,116 @@
+// Kernels over one row of activations: norm, quantization, activation function, rotation, cache entries.
+// Instantiated in kernels_<isa>.cpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/inline.h"
+#include "kernels/kernels.h"
+#include "kernels/vector_math.h"
+
+namespace owml::kernels {
+
+template <class V>
+OWML_INLINE typename V::F LoadUpTo16(const float* x, size_t left) {
+  return left >= 16 ? V::Load(x) : V::LoadPartial(x, left);
+}
+
+template <class V>
+OWML_INLINE void StoreUpTo16(float* x, typename V::F value, size_t left) {
+  if (left >= 16) {
+    V::Store(x, value);
+  } else {
+    V::StorePartial(x, value, left);
+  }
+}
+
+template <class V>
+void RmsNorm(const float* x, const float* weight, size_t count, float epsilon, float* out) {
+  typename V::F squares = V::Set(0.0f);
+  for (size_t i = 0; i < count; i += 16) {
+    const typename V::F v = LoadUpTo16<V>(x + i, count - i);
+    squares = V::Fma(v, v, squares);
+  }
+  const float mean = SumLanes<V>(squares) / static_cast<float>(count);
+  const typename V::F factor = V::Set(1.0f / __builtin_sqrtf(mean + epsilon));
+  for (size_t i = 0; i < count; i += 16) {
+    const typename V::F v = V::Mul(LoadUpTo16<V>(x + i, count - i), factor);
+    StoreUpTo16<V>(out + i, V::Mul(v, LoadUpTo16<V>(weight + i, count - i)), count - i);
+  }
+}
+
+// Below this the reciprocal of the scale would overflow; such a block is zero.
+inline constexpr float kSmallestMaximum = 0x1p-100f;
+
+template <class V>
+void Quantize(const float* x, size_t count, Q8Block* out) {
+  for (size_t i = 0; i < count; i += kBlock, x += kBlock, ++out) {
+    const typename V::F a = V::Load(x), b = V::Load(x + 16);
+    // The bits of magnitudes order like the magnitudes, with infinity and NaN on top.
+    const int32_t bits = V::MaxLane(V::MaxInt(V::MagnitudeBits(a), V::MagnitudeBits(b)));
+    float largest;
+    __builtin_memcpy(&largest, &bits, sizeof(bits));
+    const bool finite = bits < 0x7F800000;
+    const float inverse = finite && largest >= kSmallestMaximum ? 127.0f / largest : 0.0f;
+    if (inverse == 0.0f) {
+      __builtin_memset(out, 0, sizeof(*out));
+      if (!finite) out->scale = out->scaled_sum = __builtin_nanf("");
+      continue;
+    }
+    const typename V::I qa = V::RoundToInt(V::Mul(a, V::Set(inverse)));
+    const typename V::I qb = V::RoundToInt(V::Mul(b, V::Set(inverse)));
+    V::StoreInt8(out->values, qa);
+    V::StoreInt8(out->values + 16, qb);
+    out->sum = V::SumLanesInt(V::AddInt(qa, qb));
+    out->scale = largest / 127.0f;
+    out->scaled_sum = out->scale * static_cast<float>(out->sum);
+  }
+}
+
+template <class V>
+void SiluMultiply(float* gate, const float* up, size_t count) {
+  for (size_t i = 0; i < count; i += 16) {
+    const typename V::F g = LoadUpTo16<V>(gate + i, count - i);
+    const typename V::F denominator = V::Add(V::Set(1.0f), Exp<V>(V::Sub(V::Set(0.0f), g)));
+    const typename V::F silu = V::Div(g, denominator);
+    StoreUpTo16<V>(gate + i, V::Mul(silu, LoadUpTo16<V>(up + i, count - i)), count - i);
+  }
+}
+
+template <class V>
+void RotatePairs(float* x, const float* cosines, const float* sines, size_t count) {
+  for (size_t i = 0; i < count; i += 16) {
+    const size_t left = count - i;
+    const typename V::F v = LoadUpTo16<V>(x + i, left);
+    const typename V::F straight = V::Mul(v, LoadUpTo16<V>(cosines + i, left));
+    StoreUpTo16<V>(x + i, V::Fma(V::SwapPairs(v), LoadUpTo16<V>(sines + i, left), straight), left);
+  }
+}
+
+template <class V>
+void Scale(float* x, float factor, size_t count) {
+  for (size_t i = 0; i < count; i += 16) {
+    StoreUpTo16<V>(x + i, V::Mul(LoadUpTo16<V>(x + i, count - i), V::Set(factor)), count - i);
+  }
+}
+
+template <class V>
+void StoreKey(const float* key, size_t width, uint16_t* keys, size_t position) {
+  uint16_t* column = keys + position / 16 * 16 * width + position % 16;
+  for (size_t d = 0; d < width; d += 16) {
+    uint16_t halves[16];
+    V::StoreHalf(halves, LoadUpTo16<V>(key + d, width - d));
+    for (size_t i = 0; i < 16 && d + i < width; ++i) column[(d + i) * 16] = halves[i];
+  }
+}
+
+template <class V>
+void StoreValue(const float* value, size_t width, uint16_t* values, size_t position) {
+  const size_t padded = (width + 15) / 16 * 16;
+  for (size_t d = 0; d < width; d += 16) {
+    V::StoreHalf(values + position * padded + d, LoadUpTo16<V>(value + d, width - d));
+  }
+}
+
+}  // namespace owml::kernels

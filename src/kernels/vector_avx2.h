@@ -1,0 +1,157 @@
+// Sixteen lanes in two AVX2 registers.
+// Included by kernels_avx2.cpp, which is compiled for AVX2, FMA and F16C.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#if defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
+#include <immintrin.h>
+
+#include "kernels/inline.h"
+
+namespace owml::kernels {
+namespace {
+
+struct Avx2Vector {
+  struct F {
+    __m256 a, b;
+  };
+  struct I {
+    __m256i a, b;
+  };
+  using Bytes = I;
+  using NibbleSum = I;  // 16-bit lanes: a block of 4-bit weights stays below 2^15
+
+  static constexpr int kTile = 2;
+  static constexpr int kAttentionWidth = 1;
+
+  static OWML_INLINE F Set(float x) { return {_mm256_set1_ps(x), _mm256_set1_ps(x)}; }
+  static OWML_INLINE F Load(const float* x) { return {_mm256_loadu_ps(x), _mm256_loadu_ps(x + 8)}; }
+  static OWML_INLINE void Store(float* out, F x) {
+    _mm256_storeu_ps(out, x.a);
+    _mm256_storeu_ps(out + 8, x.b);
+  }
+  static OWML_INLINE F LoadPartial(const float* x, size_t count) {
+    alignas(32) float lanes[16] = {};
+    for (size_t i = 0; i < count; ++i) lanes[i] = x[i];
+    return Load(lanes);
+  }
+  static OWML_INLINE void StorePartial(float* out, F x, size_t count) {
+    alignas(32) float lanes[16];
+    Store(lanes, x);
+    for (size_t i = 0; i < count; ++i) out[i] = lanes[i];
+  }
+  static OWML_INLINE F LoadFloatBytes(const void* x) { return Load(static_cast<const float*>(x)); }
+  static OWML_INLINE F LoadHalf(const void* x) {
+    const I bits = LoadInt(x);
+    return {_mm256_cvtph_ps(_mm256_castsi256_si128(bits.a)), _mm256_cvtph_ps(_mm256_extracti128_si256(bits.a, 1))};
+  }
+  static OWML_INLINE void StoreHalf(uint16_t* out, F x) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm256_cvtps_ph(x.a, _MM_FROUND_TO_NEAREST_INT));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 8), _mm256_cvtps_ph(x.b, _MM_FROUND_TO_NEAREST_INT));
+  }
+  static OWML_INLINE F LoadBfloat(const void* x) {
+    const I bits = LoadInt(x);
+    const __m256i low = _mm256_cvtepu16_epi32(_mm256_castsi256_si128(bits.a));
+    const __m256i high = _mm256_cvtepu16_epi32(_mm256_extracti128_si256(bits.a, 1));
+    return {_mm256_castsi256_ps(_mm256_slli_epi32(low, 16)), _mm256_castsi256_ps(_mm256_slli_epi32(high, 16))};
+  }
+
+  static OWML_INLINE F Add(F x, F y) { return {_mm256_add_ps(x.a, y.a), _mm256_add_ps(x.b, y.b)}; }
+  static OWML_INLINE F Sub(F x, F y) { return {_mm256_sub_ps(x.a, y.a), _mm256_sub_ps(x.b, y.b)}; }
+  static OWML_INLINE F Mul(F x, F y) { return {_mm256_mul_ps(x.a, y.a), _mm256_mul_ps(x.b, y.b)}; }
+  static OWML_INLINE F Div(F x, F y) { return {_mm256_div_ps(x.a, y.a), _mm256_div_ps(x.b, y.b)}; }
+  static OWML_INLINE F Fma(F x, F y, F z) {
+    return {_mm256_fmadd_ps(x.a, y.a, z.a), _mm256_fmadd_ps(x.b, y.b, z.b)};
+  }
+  static OWML_INLINE F Max(F x, F y) { return {_mm256_max_ps(x.a, y.a), _mm256_max_ps(x.b, y.b)}; }
+  static OWML_INLINE F Min(F x, F y) { return {_mm256_min_ps(x.a, y.a), _mm256_min_ps(x.b, y.b)}; }
+  static OWML_INLINE F SwapPairs(F x) { return {_mm256_permute_ps(x.a, 0xB1), _mm256_permute_ps(x.b, 0xB1)}; }
+  static OWML_INLINE float MaxLaneFloat(F x) {
+    const __m256 eight = _mm256_max_ps(x.a, x.b);
+    __m128 four = _mm_max_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+    four = _mm_max_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_max_ss(four, _mm_shuffle_ps(four, four, 1)));
+  }
+
+  static OWML_INLINE I SetInt(int32_t x) { return {_mm256_set1_epi32(x), _mm256_set1_epi32(x)}; }
+  static OWML_INLINE I AddInt(I x, I y) { return {_mm256_add_epi32(x.a, y.a), _mm256_add_epi32(x.b, y.b)}; }
+  static OWML_INLINE I MaxInt(I x, I y) { return {_mm256_max_epi32(x.a, y.a), _mm256_max_epi32(x.b, y.b)}; }
+  static OWML_INLINE I MagnitudeBits(F x) {
+    const __m256i mask = _mm256_set1_epi32(0x7FFFFFFF);
+    return {_mm256_and_si256(_mm256_castps_si256(x.a), mask), _mm256_and_si256(_mm256_castps_si256(x.b), mask)};
+  }
+  static OWML_INLINE I RoundToInt(F x) { return {_mm256_cvtps_epi32(x.a), _mm256_cvtps_epi32(x.b)}; }
+  static OWML_INLINE F ToFloat(I x) { return {_mm256_cvtepi32_ps(x.a), _mm256_cvtepi32_ps(x.b)}; }
+  static OWML_INLINE F PowerOfTwo(I x) {
+    const __m256i bias = _mm256_set1_epi32(127);
+    return {_mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(x.a, bias), 23)),
+            _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(x.b, bias), 23))};
+  }
+  static OWML_INLINE int32_t MaxLane(I x) {
+    const __m256i eight = _mm256_max_epi32(x.a, x.b);
+    __m128i four = _mm_max_epi32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256(eight, 1));
+    four = _mm_max_epi32(four, _mm_shuffle_epi32(four, 0x4E));
+    return _mm_cvtsi128_si32(_mm_max_epi32(four, _mm_shuffle_epi32(four, 0xB1)));
+  }
+  static OWML_INLINE int32_t SumLanesInt(I x) {
+    const __m256i eight = _mm256_add_epi32(x.a, x.b);
+    __m128i four = _mm_add_epi32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256(eight, 1));
+    four = _mm_add_epi32(four, _mm_shuffle_epi32(four, 0x4E));
+    return _mm_cvtsi128_si32(_mm_add_epi32(four, _mm_shuffle_epi32(four, 0xB1)));
+  }
+  static OWML_INLINE void StoreInt8(int8_t* out, I x) {
+    const __m256i words = _mm256_permute4x64_epi64(_mm256_packs_epi32(x.a, x.b), 0xD8);
+    const __m128i bytes = _mm_packs_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out), bytes);
+  }
+
+  static OWML_INLINE Bytes LoadBytes(const uint8_t* x) { return {LoadInt(x).a, LoadInt(x + 32).a}; }
+  static OWML_INLINE Bytes LowNibbles(Bytes x) {
+    const __m256i mask = _mm256_set1_epi8(15);
+    return {_mm256_and_si256(x.a, mask), _mm256_and_si256(x.b, mask)};
+  }
+  static OWML_INLINE Bytes HighNibbles(Bytes x) {
+    return LowNibbles({_mm256_srli_epi16(x.a, 4), _mm256_srli_epi16(x.b, 4)});
+  }
+
+  static OWML_INLINE NibbleSum NoNibbles() { return SetInt(0); }
+  static OWML_INLINE NibbleSum AddNibbles(NibbleSum sum, Bytes weights, const int8_t* x) {
+    const __m256i four = Broadcast(x);
+    return {_mm256_add_epi16(sum.a, _mm256_maddubs_epi16(weights.a, four)),
+            _mm256_add_epi16(sum.b, _mm256_maddubs_epi16(weights.b, four))};
+  }
+  static OWML_INLINE I WholeOf(NibbleSum sum) {
+    const __m256i ones = _mm256_set1_epi16(1);
+    return {_mm256_madd_epi16(sum.a, ones), _mm256_madd_epi16(sum.b, ones)};
+  }
+
+  // vpmaddubsw would saturate on weights up to 255, so they become signed again and give their sign to x: at most
+  // 2 * 128 * 127.
+  static OWML_INLINE I StartOffsetBytes(int32_t) { return SetInt(0); }
+  static OWML_INLINE I AddOffsetBytes(I sum, Bytes weights, const int8_t* x) {
+    const __m256i four = Broadcast(x);
+    return {_mm256_add_epi32(sum.a, DotOffset(weights.a, four)), _mm256_add_epi32(sum.b, DotOffset(weights.b, four))};
+  }
+
+ private:
+  // 32 bytes in `a`; `b` stays empty.
+  static OWML_INLINE I LoadInt(const void* x) {
+    return {_mm256_loadu_si256(static_cast<const __m256i*>(x)), _mm256_setzero_si256()};
+  }
+  static OWML_INLINE __m256i Broadcast(const int8_t* x) {
+    int32_t four;
+    __builtin_memcpy(&four, x, sizeof(four));
+    return _mm256_set1_epi32(four);
+  }
+  static OWML_INLINE __m256i DotOffset(__m256i weights, __m256i x) {
+    const __m256i w = _mm256_xor_si256(weights, _mm256_set1_epi8(-128));
+    const __m256i pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(w), _mm256_sign_epi8(x, w));
+    return _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
+  }
+};
+
+}  // namespace
+}  // namespace owml::kernels
+#endif

@@ -1,0 +1,94 @@
+// Sixteen lanes in one AVX-512 register.
+// Included by kernels_avx512.cpp, which is compiled for AVX-512 F, BW, DQ, VL and VNNI.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VNNI__)
+#include <immintrin.h>
+
+#include "kernels/inline.h"
+
+namespace owml::kernels {
+namespace {
+
+struct Avx512Vector {
+  using F = __m512;
+  using I = __m512i;
+  using Bytes = __m512i;
+  using NibbleSum = __m512i;
+
+  static constexpr int kTile = 8;
+  static constexpr int kAttentionWidth = 4;
+
+  static OWML_INLINE F Set(float x) { return _mm512_set1_ps(x); }
+  static OWML_INLINE F Load(const float* x) { return _mm512_loadu_ps(x); }
+  static OWML_INLINE void Store(float* out, F x) { _mm512_storeu_ps(out, x); }
+  static OWML_INLINE F LoadPartial(const float* x, size_t count) { return _mm512_maskz_loadu_ps(First(count), x); }
+  static OWML_INLINE void StorePartial(float* out, F x, size_t count) { _mm512_mask_storeu_ps(out, First(count), x); }
+  static OWML_INLINE F LoadFloatBytes(const void* x) { return _mm512_loadu_ps(x); }
+  static OWML_INLINE F LoadHalf(const void* x) { return _mm512_cvtph_ps(LoadHalves(x)); }
+  static OWML_INLINE void StoreHalf(uint16_t* out, F x) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
+  }
+  static OWML_INLINE F LoadBfloat(const void* x) {
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(LoadHalves(x)), 16));
+  }
+
+  static OWML_INLINE F Add(F a, F b) { return _mm512_add_ps(a, b); }
+  static OWML_INLINE F Sub(F a, F b) { return _mm512_sub_ps(a, b); }
+  static OWML_INLINE F Mul(F a, F b) { return _mm512_mul_ps(a, b); }
+  static OWML_INLINE F Div(F a, F b) { return _mm512_div_ps(a, b); }
+  static OWML_INLINE F Fma(F a, F b, F c) { return _mm512_fmadd_ps(a, b, c); }
+  static OWML_INLINE F Max(F a, F b) { return _mm512_max_ps(a, b); }
+  static OWML_INLINE F Min(F a, F b) { return _mm512_min_ps(a, b); }
+  static OWML_INLINE F SwapPairs(F x) { return _mm512_permute_ps(x, 0xB1); }
+  static OWML_INLINE float MaxLaneFloat(F x) { return _mm512_reduce_max_ps(x); }
+
+  static OWML_INLINE I SetInt(int32_t x) { return _mm512_set1_epi32(x); }
+  static OWML_INLINE I AddInt(I a, I b) { return _mm512_add_epi32(a, b); }
+  static OWML_INLINE I MaxInt(I a, I b) { return _mm512_max_epi32(a, b); }
+  static OWML_INLINE I MagnitudeBits(F x) {
+    return _mm512_and_si512(_mm512_castps_si512(x), _mm512_set1_epi32(0x7FFFFFFF));
+  }
+  static OWML_INLINE I RoundToInt(F x) { return _mm512_cvtps_epi32(x); }
+  static OWML_INLINE F ToFloat(I x) { return _mm512_cvtepi32_ps(x); }
+  static OWML_INLINE F PowerOfTwo(I x) {
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_add_epi32(x, _mm512_set1_epi32(127)), 23));
+  }
+  static OWML_INLINE int32_t MaxLane(I x) { return _mm512_reduce_max_epi32(x); }
+  static OWML_INLINE int32_t SumLanesInt(I x) { return _mm512_reduce_add_epi32(x); }
+  static OWML_INLINE void StoreInt8(int8_t* out, I x) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm512_cvtepi32_epi8(x));
+  }
+
+  static OWML_INLINE Bytes LoadBytes(const uint8_t* x) { return _mm512_loadu_si512(x); }
+  static OWML_INLINE Bytes LowNibbles(Bytes x) { return _mm512_and_si512(x, _mm512_set1_epi8(15)); }
+  static OWML_INLINE Bytes HighNibbles(Bytes x) { return LowNibbles(_mm512_srli_epi16(x, 4)); }
+
+  static OWML_INLINE NibbleSum NoNibbles() { return _mm512_setzero_si512(); }
+  static OWML_INLINE NibbleSum AddNibbles(NibbleSum sum, Bytes weights, const int8_t* x) {
+    return _mm512_dpbusd_epi32(sum, weights, Broadcast(x));
+  }
+  static OWML_INLINE I WholeOf(NibbleSum sum) { return sum; }
+
+  // The products take the weights with their offset of 128, which is taken back here.
+  static OWML_INLINE I StartOffsetBytes(int32_t sum_of_x) { return SetInt(-128 * sum_of_x); }
+  static OWML_INLINE I AddOffsetBytes(I sum, Bytes weights, const int8_t* x) {
+    return _mm512_dpbusd_epi32(sum, weights, Broadcast(x));
+  }
+
+ private:
+  static OWML_INLINE __mmask16 First(size_t count) { return static_cast<__mmask16>((1u << count) - 1); }
+  static OWML_INLINE __m256i LoadHalves(const void* x) { return _mm256_loadu_si256(static_cast<const __m256i*>(x)); }
+  static OWML_INLINE __m512i Broadcast(const int8_t* x) {
+    int32_t four;
+    __builtin_memcpy(&four, x, sizeof(four));
+    return _mm512_set1_epi32(four);
+  }
+};
+
+}  // namespace
+}  // namespace owml::kernels
+#endif

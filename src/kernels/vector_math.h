@@ -1,0 +1,41 @@
+// Functions over the vector type V that every kernel shares: sums in a fixed order, exp.
+// V is one of the types in vector_<isa>.h: 16 lanes each, whatever registers it takes.
+#pragma once
+
+#include <cstddef>
+
+#include "kernels/inline.h"
+
+namespace owml::kernels {
+
+// The 16 lanes as a tree: i with i + 8, then i + 4, i + 2, i + 1.
+template <class V>
+OWML_INLINE float SumLanes(typename V::F x) {
+  alignas(64) float lanes[16];
+  V::Store(lanes, x);
+  for (size_t half = 8; half; half /= 2) {
+    for (size_t i = 0; i < half; ++i) lanes[i] += lanes[i + half];
+  }
+  return lanes[0];
+}
+
+// e^x with a relative error below 2e-7; arguments beyond -87.3 and 88.3 count as these. NaN stays NaN.
+template <class V>
+OWML_INLINE typename V::F Exp(typename V::F x) {
+  using F = typename V::F;
+  x = V::Max(V::Set(-87.3f), V::Min(V::Set(88.3f), x));
+  const typename V::I n = V::RoundToInt(V::Mul(x, V::Set(1.44269504088896341f)));
+  const F whole = V::ToFloat(n);
+  F r = V::Fma(whole, V::Set(-0.693359375f), x);  // ln 2 in two parts; the first has zeros at its end
+  r = V::Fma(whole, V::Set(2.12194440e-4f), r);
+  F p = V::Set(1.9875691500e-4f);
+  p = V::Fma(p, r, V::Set(1.3981999507e-3f));
+  p = V::Fma(p, r, V::Set(8.3334519073e-3f));
+  p = V::Fma(p, r, V::Set(4.1665795894e-2f));
+  p = V::Fma(p, r, V::Set(1.6666665459e-1f));
+  p = V::Fma(p, r, V::Set(5.0000001201e-1f));
+  p = V::Fma(p, V::Mul(r, r), V::Add(r, V::Set(1.0f)));
+  return V::Mul(p, V::PowerOfTwo(n));
+}
+
+}  // namespace owml::kernels

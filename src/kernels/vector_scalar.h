@@ -1,0 +1,197 @@
+// Sixteen lanes as plain arrays: the oracle of the other vector types and the code for processors without one.
+// Included by kernels_scalar.cpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/half.h"
+#include "kernels/inline.h"
+
+namespace owml::kernels {
+namespace {
+
+struct ScalarVector {
+  struct F {
+    float lane[16];
+  };
+  struct I {
+    int32_t lane[16];
+  };
+  struct Bytes {
+    uint8_t lane[16][4];
+  };
+  using NibbleSum = I;
+
+  static constexpr int kTile = 2;
+  static constexpr int kAttentionWidth = 1;
+
+  template <class Function>
+  static OWML_INLINE F Each(Function function) {
+    F result;
+    for (int i = 0; i < 16; ++i) result.lane[i] = function(i);
+    return result;
+  }
+  template <class Function>
+  static OWML_INLINE I EachInt(Function function) {
+    I result;
+    for (int i = 0; i < 16; ++i) result.lane[i] = function(i);
+    return result;
+  }
+
+  static OWML_INLINE F Set(float x) {
+    return Each([&](int) { return x; });
+  }
+  static OWML_INLINE F Load(const float* x) {
+    return Each([&](int i) { return x[i]; });
+  }
+  static OWML_INLINE void Store(float* out, F x) {
+    for (int i = 0; i < 16; ++i) out[i] = x.lane[i];
+  }
+  static OWML_INLINE F LoadPartial(const float* x, size_t count) {
+    return Each([&](int i) { return static_cast<size_t>(i) < count ? x[i] : 0.0f; });
+  }
+  static OWML_INLINE void StorePartial(float* out, F x, size_t count) {
+    for (size_t i = 0; i < count; ++i) out[i] = x.lane[i];
+  }
+  static OWML_INLINE F LoadFloatBytes(const void* x) {
+    F result;
+    __builtin_memcpy(result.lane, x, sizeof(result.lane));
+    return result;
+  }
+  static OWML_INLINE F LoadHalf(const void* x) {
+    uint16_t halves[16];
+    __builtin_memcpy(halves, x, sizeof(halves));
+    return Each([&](int i) { return HalfToFloat(halves[i]); });
+  }
+  static OWML_INLINE void StoreHalf(uint16_t* out, F x) {
+    for (int i = 0; i < 16; ++i) out[i] = FloatToHalf(x.lane[i]);
+  }
+  static OWML_INLINE F LoadBfloat(const void* x) {
+    uint16_t halves[16];
+    __builtin_memcpy(halves, x, sizeof(halves));
+    return Each([&](int i) { return FromBits(uint32_t{halves[i]} << 16); });
+  }
+
+  static OWML_INLINE F Add(F a, F b) {
+    return Each([&](int i) { return a.lane[i] + b.lane[i]; });
+  }
+  static OWML_INLINE F Sub(F a, F b) {
+    return Each([&](int i) { return a.lane[i] - b.lane[i]; });
+  }
+  static OWML_INLINE F Mul(F a, F b) {
+    return Each([&](int i) { return a.lane[i] * b.lane[i]; });
+  }
+  static OWML_INLINE F Div(F a, F b) {
+    return Each([&](int i) { return a.lane[i] / b.lane[i]; });
+  }
+  static OWML_INLINE F Fma(F a, F b, F c) {
+    return Each([&](int i) { return __builtin_fmaf(a.lane[i], b.lane[i], c.lane[i]); });
+  }
+  // As the vector instructions: the second operand where one is NaN.
+  static OWML_INLINE F Max(F a, F b) {
+    return Each([&](int i) { return a.lane[i] > b.lane[i] ? a.lane[i] : b.lane[i]; });
+  }
+  static OWML_INLINE F Min(F a, F b) {
+    return Each([&](int i) { return a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i]; });
+  }
+  static OWML_INLINE F SwapPairs(F x) {
+    return Each([&](int i) { return x.lane[i ^ 1]; });
+  }
+  static OWML_INLINE float MaxLaneFloat(F x) {
+    float result = x.lane[0];
+    for (int i = 1; i < 16; ++i) result = x.lane[i] > result ? x.lane[i] : result;
+    return result;
+  }
+
+  static OWML_INLINE I SetInt(int32_t x) {
+    return EachInt([&](int) { return x; });
+  }
+  static OWML_INLINE I AddInt(I a, I b) {
+    return EachInt([&](int i) { return a.lane[i] + b.lane[i]; });
+  }
+  static OWML_INLINE I MaxInt(I a, I b) {
+    return EachInt([&](int i) { return a.lane[i] > b.lane[i] ? a.lane[i] : b.lane[i]; });
+  }
+  static OWML_INLINE I MagnitudeBits(F x) {
+    return EachInt([&](int i) { return static_cast<int32_t>(ToBits(x.lane[i]) & 0x7FFFFFFF); });
+  }
+  // To nearest, ties to even; INT32_MIN for NaN and what does not fit.
+  static OWML_INLINE I RoundToInt(F x) {
+    return EachInt([&](int i) {
+      const float whole = __builtin_rintf(x.lane[i]);
+      return whole >= -0x1p31f && whole < 0x1p31f ? static_cast<int32_t>(whole) : INT32_MIN;
+    });
+  }
+  static OWML_INLINE F ToFloat(I x) {
+    return Each([&](int i) { return static_cast<float>(x.lane[i]); });
+  }
+  static OWML_INLINE F PowerOfTwo(I x) {
+    return Each([&](int i) { return FromBits((static_cast<uint32_t>(x.lane[i]) + 127u) << 23); });
+  }
+  static OWML_INLINE int32_t MaxLane(I x) {
+    int32_t result = x.lane[0];
+    for (int i = 1; i < 16; ++i) result = x.lane[i] > result ? x.lane[i] : result;
+    return result;
+  }
+  static OWML_INLINE int32_t SumLanesInt(I x) {
+    int32_t result = 0;
+    for (int i = 0; i < 16; ++i) result += x.lane[i];
+    return result;
+  }
+  static OWML_INLINE void StoreInt8(int8_t* out, I x) {
+    for (int i = 0; i < 16; ++i) out[i] = static_cast<int8_t>(x.lane[i]);
+  }
+
+  static OWML_INLINE Bytes LoadBytes(const uint8_t* x) {
+    Bytes result;
+    __builtin_memcpy(result.lane, x, sizeof(result.lane));
+    return result;
+  }
+  static OWML_INLINE Bytes LowNibbles(Bytes x) {
+    for (auto& lane : x.lane) {
+      for (uint8_t& byte : lane) byte &= 15;
+    }
+    return x;
+  }
+  static OWML_INLINE Bytes HighNibbles(Bytes x) {
+    for (auto& lane : x.lane) {
+      for (uint8_t& byte : lane) byte >>= 4;
+    }
+    return x;
+  }
+
+  static OWML_INLINE NibbleSum NoNibbles() { return SetInt(0); }
+  static OWML_INLINE NibbleSum AddNibbles(NibbleSum sum, Bytes weights, const int8_t* x) {
+    return EachInt([&](int i) {
+      int32_t total = sum.lane[i];
+      for (int j = 0; j < 4; ++j) total += weights.lane[i][j] * x[j];
+      return total;
+    });
+  }
+  static OWML_INLINE I WholeOf(NibbleSum sum) { return sum; }
+
+  static OWML_INLINE I StartOffsetBytes(int32_t) { return SetInt(0); }
+  static OWML_INLINE I AddOffsetBytes(I sum, Bytes weights, const int8_t* x) {
+    return EachInt([&](int i) {
+      int32_t total = sum.lane[i];
+      for (int j = 0; j < 4; ++j) total += (weights.lane[i][j] - 128) * x[j];
+      return total;
+    });
+  }
+
+ private:
+  static OWML_INLINE float FromBits(uint32_t bits) {
+    float result;
+    __builtin_memcpy(&result, &bits, sizeof(result));
+    return result;
+  }
+  static OWML_INLINE uint32_t ToBits(float x) {
+    uint32_t result;
+    __builtin_memcpy(&result, &x, sizeof(result));
+    return result;
+  }
+};
+
+}  // namespace
+}  // namespace owml::kernels
