@@ -148,7 +148,8 @@ const std::vector<Kind>& Kinds() {
             "\\p{Lo}\\p{M}&&[^\\p{Han}]]*" OWML_CONTRACTIONS "?|\\p{N}{1,3}|" OWML_SIGNS OWML_SPACES})},
       {{"afmoe"},
        Cut({"\\d{1,3}(?=(?:\\d{3})*(?!\\d))",
-            "[一-鿿㐀-䶿豈-\\x{FAFF}぀-ゟ゠-ヿ･-ﾟ⼀-\\x{2FDF}เ-\\x{0E7F}\\x{0E80}-\\x{0EFF}ក-\\x{17FF}က-႟ꩠ-ꩿꧠ-"
+            "[一-鿿㐀-䶿豈-\\x{FAFF}぀-ゟ゠-ヿ･-ﾟ⼀-\\x{2FDF}เ-\\x{0E7F}\\x{0E80}-\\x{0EFF}ក-\\x{17FF}က-႟ꩠ-"
+            "ꩿꧠ-"
             "\\x{A9FF}가-\\x{D7AF}ᄀ-ᇿ]+",
             kDeepSeek3})},
       {{"gemma4", "granite-embed-multi-311m", "sarvam-moe"}, InBlocks(Cut({kLines}))},

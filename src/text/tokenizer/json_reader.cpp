@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 
 #include "formats/bad_data.h"
 #include "text/unicode/utf8.h"
@@ -213,6 +214,46 @@ double JsonReader::Number() {
   // Out of range: as far as it goes, which is what readers of doubles do.
   if (error == std::errc::result_out_of_range) return number.starts_with('-') ? -HUGE_VAL : HUGE_VAL;
   return value;
+}
+
+double JsonReader::Score() {
+  const size_t start = at_;
+  const double exact = Number();
+  std::string_view number = text_.substr(start, at_ - start);
+  number.remove_prefix(number.find_first_of("-0123456789"));
+  const bool negative = number.starts_with('-');
+  if (negative) number.remove_prefix(1);
+  uint64_t digits = 0;
+  int exponent = 0;
+  bool fraction = false;
+  bool full = false;  // what no longer fits is dropped
+  size_t at = 0;
+  for (; at < number.size() && number[at] != 'e' && number[at] != 'E'; ++at) {
+    if (number[at] == '.') {
+      fraction = true;
+      continue;
+    }
+    const auto digit = static_cast<uint64_t>(number[at] - '0');
+    full |= digits > (UINT64_MAX - digit) / 10;
+    if (!full) digits = digits * 10 + digit;
+    exponent += (full ? 1 : 0) - (fraction ? 1 : 0);
+  }
+  if (at < number.size()) {
+    std::string_view power = number.substr(at + 1);
+    if (power.starts_with('+')) power.remove_prefix(1);
+    int value = 0;
+    if (std::from_chars(power.data(), power.data() + power.size(), value).ec != std::errc() || std::abs(value) > 1000) {
+      return exact;
+    }
+    exponent += value;
+  }
+  constexpr int kLargestPower = 308;
+  if (std::abs(exponent) > kLargestPower) return exact;
+  const std::string power_text = "1e" + std::to_string(std::abs(exponent));
+  double power = 0;
+  std::from_chars(power_text.data(), power_text.data() + power_text.size(), power);
+  const double rounded = exponent < 0 ? static_cast<double>(digits) / power : static_cast<double>(digits) * power;
+  return negative ? -rounded : rounded;
 }
 
 uint32_t JsonReader::UInt32() {

@@ -31,6 +31,8 @@ class JsonReader {
   std::string String();
   bool Bool();
   double Number();
+  // Rounded as Hugging Face's reader rounds, which may be off in the last bit: equal sums of scores must be equal.
+  double Score();
   uint32_t UInt32();
   bool TakeNull();  // false, and nothing taken, when it is something else
 

@@ -247,6 +247,7 @@ std::string Tokenizer::Bytes(uint32_t id) const {
         break;
       case TokenDecoder::Streaming::kFuse:
         return text;  // what follows looks at the whole text
+      case TokenDecoder::Streaming::kStart:
       case TokenDecoder::Streaming::kEach:
       case TokenDecoder::Streaming::kContext: {
         // With a neighbour on each side, so that the borders of a text have no part in it.

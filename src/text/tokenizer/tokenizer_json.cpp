@@ -304,7 +304,7 @@ class TokenizerJsonReader {
       if (!reader.NextElement()) reader.Fail("a token of a Unigram vocabulary is an array of a string and a score");
       reader.String(&token);
       if (!reader.NextElement()) reader.Fail("a token of a Unigram vocabulary is an array of a string and a score");
-      const double score = reader.Number();
+      const double score = reader.Score();
       if (reader.NextElement()) reader.Fail("a token of a Unigram vocabulary is an array of a string and a score");
       if (!std::isfinite(score)) Bad("the token " + Quoted(token) + " has a score that is not finite");
       const auto id = static_cast<uint32_t>(scores.size());
