@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -61,6 +62,15 @@ float Highest(std::span<const float> logits) {
   return best;
 }
 
+// A heap of the best so far costs less than a selection among all, up to about this many.
+constexpr uint32_t kHeapTopK = 512;
+
+// Weights from 0 to 1 by exponent and three bits more; a higher weight never has a lower bucket.
+constexpr int kBucketShift = 49;
+constexpr size_t kBuckets = (std::bit_cast<uint64_t>(1.0) >> kBucketShift) + 1;
+
+size_t BucketOf(double weight) { return static_cast<size_t>(std::bit_cast<uint64_t>(weight) >> kBucketShift); }
+
 }  // namespace
 
 uint32_t TokenSampler::Pick(std::span<const float> logits, uint64_t draw) {
@@ -68,36 +78,38 @@ uint32_t TokenSampler::Pick(std::span<const float> logits, uint64_t draw) {
   if (settings_.temperature == 0) {
     return static_cast<uint32_t>(std::find(logits.begin(), logits.end(), highest) - logits.begin());
   }
-  candidates_.clear();
+  logits_.resize(logits.size());
+  tokens_.resize(logits.size());
+  size_t count = 0;
   for (size_t i = 0; i < logits.size(); ++i) {
-    if (logits[i] != kRuledOut) candidates_.push_back({logits[i], static_cast<uint32_t>(i)});
+    logits_[count] = logits[i];
+    tokens_[count] = static_cast<uint32_t>(i);
+    count += logits[i] != kRuledOut;
   }
+  logits_.resize(count);
+  tokens_.resize(count);
   return Draw(highest, draw);
 }
 
 uint32_t TokenSampler::Pick(std::span<const TokenCandidate> candidates, uint64_t draw) {
   const TokenCandidate* best = nullptr;
-  candidates_.clear();
+  logits_.clear();
+  tokens_.clear();
   for (const TokenCandidate& candidate : candidates) {
     if (!(candidate.logit <= kMost)) ThrowBadLogit(candidate.token, candidate.logit, candidates.size());
     if (candidate.logit == kRuledOut) continue;
     if (!best || candidate.logit > best->logit) best = &candidate;
-    candidates_.push_back(candidate);
+    logits_.push_back(candidate.logit);
+    tokens_.push_back(candidate.token);
   }
   if (!best) ThrowNothingLeft(candidates.size());
   return settings_.temperature == 0 ? best->token : Draw(best->logit, draw);
 }
 
 uint32_t TokenSampler::Draw(float highest, uint64_t draw) {
-  if (settings_.top_k != 0 && settings_.top_k < candidates_.size()) {
-    SortFront(0, settings_.top_k);
-    candidates_.resize(settings_.top_k);
-  }
-  if (settings_.top_p < 1) {
-    KeepTopP(highest);
-  } else {
-    Weigh(highest);
-  }
+  if (settings_.top_k != 0 && settings_.top_k < logits_.size()) KeepTopK();
+  Weigh(highest);
+  if (settings_.top_p < 1) KeepTopP();
   // The highest weight is 1, so that a candidate's share of the highest probability is its weight.
   double total = 0;
   for (double& weight : weights_) {
@@ -113,41 +125,80 @@ uint32_t TokenSampler::Draw(float highest, uint64_t draw) {
     last = i;
     if (target < reached) break;
   }
-  return candidates_[last].token;
+  return tokens_[last];
+}
+
+// The k highest, in descending order.
+void TokenSampler::KeepTopK() {
+  const size_t k = settings_.top_k;
+  const size_t first = k <= kHeapTopK ? k : logits_.size();
+  best_.resize(first);
+  for (size_t i = 0; i < first; ++i) best_[i] = {logits_[i], tokens_[i]};
+  if (k <= kHeapTopK) {
+    std::make_heap(best_.begin(), best_.end(), Higher);  // the lowest of them is in front
+    for (size_t i = k; i < logits_.size(); ++i) {
+      if (!(logits_[i] > best_.front().logit)) continue;  // an equal one has the higher token
+      std::pop_heap(best_.begin(), best_.end(), Higher);
+      best_.back() = {logits_[i], tokens_[i]};
+      std::push_heap(best_.begin(), best_.end(), Higher);
+    }
+  } else {
+    std::nth_element(best_.begin(), best_.begin() + static_cast<ptrdiff_t>(k), best_.end(), Higher);
+    best_.resize(k);
+  }
+  std::sort(best_.begin(), best_.end(), Higher);
+  logits_.resize(k);
+  tokens_.resize(k);
+  for (size_t i = 0; i < k; ++i) {
+    logits_[i] = best_[i].logit;
+    tokens_[i] = best_[i].token;
+  }
 }
 
 void TokenSampler::Weigh(float highest) {
   const double temperature = settings_.temperature;
-  weights_.resize(candidates_.size());
-  for (size_t i = 0; i < candidates_.size(); ++i) {
-    weights_[i] = PortableExp((double{candidates_[i].logit} - double{highest}) / temperature);
-  }
+  const double top = highest;
+  weights_.resize(logits_.size());
+  for (size_t i = 0; i < logits_.size(); ++i) weights_[i] = PortableExp((logits_[i] - top) / temperature);
 }
 
-// The fewest candidates, highest first, whose probabilities reach p. Only so many are sorted as are needed.
-void TokenSampler::KeepTopP(float highest) {
-  Weigh(highest);
+// The fewest candidates, highest first, whose probabilities reach p; their order stays. Nothing is sorted but the
+// bucket of weights in which p is reached.
+void TokenSampler::KeepTopP() {
+  bucket_sums_.assign(kBuckets, 0.0);
   double total = 0;
-  for (const double weight : weights_) total += weight;
+  for (const double weight : weights_) {
+    bucket_sums_[BucketOf(weight)] += weight;
+    total += weight;
+  }
   const double wanted = double{settings_.top_p} * total;
   double reached = 0;
-  size_t kept = 0;
-  for (size_t sorted = 0, step = 64; kept < candidates_.size() && reached < wanted; step *= 4) {
-    const size_t end = std::min(candidates_.size(), sorted + step);
-    SortFront(sorted, end);
-    sorted = end;
-    for (; kept < sorted && reached < wanted; ++kept) {
-      reached += PortableExp((double{candidates_[kept].logit} - double{highest}) / double{settings_.temperature});
-    }
-  }
-  candidates_.resize(std::max<size_t>(kept, 1));
-  Weigh(highest);
-}
+  size_t bucket = kBuckets - 1;
+  while (bucket > 0 && reached + bucket_sums_[bucket] < wanted) reached += bucket_sums_[bucket--];
 
-// candidates_[first, last) become the highest of candidates_[first, end), in order.
-void TokenSampler::SortFront(size_t first, size_t last) {
-  const auto at = [&](size_t i) { return candidates_.begin() + static_cast<ptrdiff_t>(i); };
-  std::partial_sort(at(first), at(last), candidates_.end(), Higher);
+  edge_.clear();
+  for (size_t i = 0; i < weights_.size(); ++i) {
+    if (BucketOf(weights_[i]) == bucket) edge_.push_back(i);
+  }
+  const auto higher = [this](size_t a, size_t b) { return Higher({logits_[a], tokens_[a]}, {logits_[b], tokens_[b]}); };
+  std::sort(edge_.begin(), edge_.end(), higher);
+  size_t kept_of_edge = 0;
+  while (kept_of_edge < edge_.size() && reached < wanted) reached += weights_[edge_[kept_of_edge++]];
+
+  size_t kept = 0;
+  const size_t last = kept_of_edge == 0 ? 0 : edge_[kept_of_edge - 1];
+  const TokenCandidate cut = {logits_[last], tokens_[last]};
+  for (size_t i = 0; i < weights_.size(); ++i) {
+    const size_t its = BucketOf(weights_[i]);
+    const bool on_edge = its == bucket && kept_of_edge != 0 && !Higher(cut, {logits_[i], tokens_[i]});
+    if (its <= bucket && !on_edge) continue;
+    logits_[kept] = logits_[i];
+    tokens_[kept] = tokens_[i];
+    weights_[kept++] = weights_[i];
+  }
+  logits_.resize(kept);
+  tokens_.resize(kept);
+  weights_.resize(kept);
 }
 
 }  // namespace owml

@@ -30,16 +30,21 @@ class TokenSampler {
   uint32_t Pick(std::span<const TokenCandidate> candidates, uint64_t draw);
 
  private:
-  // Of candidates_, whose highest logit is `highest`.
+  // Of logits_ and tokens_, whose highest logit is `highest`.
   uint32_t Draw(float highest, uint64_t draw);
+  void KeepTopK();
   void Weigh(float highest);
-  void KeepTopP(float highest);
-  void SortFront(size_t first, size_t last);
+  void KeepTopP();
 
   const SamplingSettings settings_;
   const CounterRandom random_;
-  std::vector<TokenCandidate> candidates_;
-  std::vector<double> weights_;  // of candidates_, relative to the highest
+  // The candidates, side by side because the weights of many are computed at a time.
+  std::vector<float> logits_;
+  std::vector<uint32_t> tokens_;
+  std::vector<double> weights_;  // relative to the highest
+  std::vector<TokenCandidate> best_;
+  std::vector<double> bucket_sums_;
+  std::vector<size_t> edge_;
 };
 
 }  // namespace owml
