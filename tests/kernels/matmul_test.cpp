@@ -1,0 +1,176 @@
+// Products of packed weights with activations.
+#include "kernels/kernel_fixture.h"
+
+namespace owml::test {
+namespace {
+
+using namespace owml::kernels;  // NOLINT
+
+class MatmulTest : public KernelTest {
+ protected:
+  struct Problem {
+    WeightType type;
+    size_t rows, columns, tokens;
+    std::vector<std::byte> matrix, panels;
+    std::vector<float> x;
+    std::vector<Q8Block> q8;
+  };
+
+  Problem Make(WeightType type, size_t rows, size_t columns, size_t tokens) {
+    Problem problem{type, rows, columns, tokens, RandomMatrix(type, rows, columns, random_), {}, {}, {}};
+    problem.panels = Packed(type, problem.matrix, rows, columns);
+    problem.x = Floats(tokens * columns);
+    Requantize(&problem);
+    return problem;
+  }
+
+  static void Requantize(Problem* problem) {
+    if (!IsQuantized(problem->type)) return;
+    problem->q8.resize(problem->x.size() / kBlock);
+    oracle().quantize(problem->x.data(), problem->x.size(), problem->q8.data());
+  }
+
+  static std::vector<float> Run(const Kernels& kernels, const Problem& problem, size_t first, size_t tokens,
+                                std::vector<float> out = {}, bool accumulate = false) {
+    out.resize(tokens * problem.rows);
+    kernels.Matmul(problem.type)({.panels = problem.panels.data(),
+                                  .rows = problem.rows,
+                                  .columns = problem.columns,
+                                  .q8 = problem.q8.data() + first * (problem.columns / kBlock),
+                                  .f32 = problem.x.data() + first * problem.columns,
+                                  .tokens = tokens,
+                                  .out = out.data(),
+                                  .out_stride = problem.rows,
+                                  .accumulate = accumulate});
+    return out;
+  }
+  static std::vector<float> Run(const Kernels& kernels, const Problem& problem) {
+    return Run(kernels, problem, 0, problem.tokens);
+  }
+};
+
+std::vector<size_t> Columns(WeightType type) {
+  if (IsQuantized(type)) return {32, 64, 96, 160};
+  return {1, 2, 7, 16, 33, 64};
+}
+
+TEST_P(MatmulTest, EqualsItsScalarTwinOverEveryTileEdge) {
+  for (const WeightType type : kAllWeightTypes) {
+    for (const size_t columns : Columns(type)) {
+      for (const size_t rows : {1, 15, 16, 17, 40}) {
+        for (const size_t tokens : {1, 2, 3, 4, 5, 7, 8, 9, 15, 17}) {
+          const Problem problem = Make(type, rows, columns, tokens);
+          ASSERT_TRUE(SameBits(Run(kernels(), problem), Run(oracle(), problem)))
+              << "type " << static_cast<int>(type) << ", " << rows << " x " << columns << ", " << tokens << " tokens";
+        }
+      }
+    }
+  }
+}
+
+TEST_P(MatmulTest, ATokenGetsTheSameBitsAloneAndInCompany) {
+  for (const WeightType type : kAllWeightTypes) {
+    const Problem problem = Make(type, 48, 96, 19);
+    const auto together = Run(kernels(), problem);
+    for (size_t token = 0; token < problem.tokens; ++token) {
+      ASSERT_TRUE(
+          SameBits(Run(kernels(), problem, token, 1), std::span(together).subspan(token * problem.rows, problem.rows)));
+    }
+  }
+}
+
+TEST_P(MatmulTest, IsTheProductUpToTheRoundingOfActivations) {
+  for (const WeightType type : kAllWeightTypes) {
+    const Problem problem = Make(type, 33, 320, 3);
+    const auto out = Run(kernels(), problem);
+    std::vector<float> row(problem.columns);
+    for (size_t r = 0; r < problem.rows; ++r) {
+      DequantizeRow(type, problem.matrix.data() + r * RowBytes(type, problem.columns), problem.columns, row.data());
+      for (size_t t = 0; t < problem.tokens; ++t) {
+        double sum = 0, size = 0;
+        for (size_t k = 0; k < problem.columns; ++k) {
+          sum += double{row[k]} * problem.x[t * problem.columns + k];
+          size += double{row[k]} * row[k];
+        }
+        const double tolerance = std::sqrt(size) * (IsQuantized(type) ? 0.012 : 1e-6);
+        ASSERT_NEAR(out[t * problem.rows + r], sum, tolerance) << "type " << static_cast<int>(type);
+      }
+    }
+  }
+}
+
+TEST_P(MatmulTest, AddsToWhatIsThereWhenAsked) {
+  for (const WeightType type : kAllWeightTypes) {
+    const Problem problem = Make(type, 21, 64, 3);
+    const auto before = Floats(problem.tokens * problem.rows);
+    const auto product = Run(kernels(), problem);
+    std::vector<float> expected(before.size());
+    for (size_t i = 0; i < before.size(); ++i) expected[i] = before[i] + product[i];
+    EXPECT_TRUE(SameBits(Run(kernels(), problem, 0, problem.tokens, before, true), expected));
+  }
+}
+
+TEST_P(MatmulTest, TheLargestBytesDoNotOverflow) {
+  for (const WeightType type : {WeightType::kQ8_0, WeightType::kQ4_0, WeightType::kQ4_1}) {
+    for (const uint8_t byte : {0x00, 0x7F, 0x80, 0x81, 0xFF}) {
+      for (const float sign : {-1.0f, 1.0f}) {
+        Problem problem = Make(type, 16, 64, 9);
+        const size_t head = type == WeightType::kQ4_1 ? 4 : 2;
+        for (size_t at = 0; at < problem.matrix.size(); at += BlockBytes(type)) {
+          for (size_t i = head; i < BlockBytes(type); ++i) problem.matrix[at + i] = static_cast<std::byte>(byte);
+        }
+        problem.panels = Packed(type, problem.matrix, problem.rows, problem.columns);
+        for (float& value : problem.x) value = sign;
+        Requantize(&problem);
+        ASSERT_TRUE(SameBits(Run(kernels(), problem), Run(oracle(), problem)));
+        std::vector<float> row(problem.columns);
+        DequantizeRow(type, problem.matrix.data(), problem.columns, row.data());
+        double sum = 0;
+        for (const float value : row) sum += value * sign;
+        ASSERT_NEAR(Run(kernels(), problem)[0], sum, 1e-5 * (1 + std::abs(sum) * 64));
+      }
+    }
+  }
+}
+
+TEST_P(MatmulTest, MisalignedPanelsAndOutputsGiveTheSameBits) {
+  for (const WeightType type : kAllWeightTypes) {
+    Problem problem = Make(type, 32, 64, 5);
+    const auto expected = Run(oracle(), problem);
+    std::vector<std::byte> shifted(problem.panels.size() + 1);
+    std::memcpy(shifted.data() + 1, problem.panels.data(), problem.panels.size());
+    std::vector<float> out(expected.size() + 1);
+    kernels().Matmul(type)({.panels = shifted.data() + 1,
+                            .rows = problem.rows,
+                            .columns = problem.columns,
+                            .q8 = problem.q8.data(),
+                            .f32 = problem.x.data(),
+                            .tokens = problem.tokens,
+                            .out = out.data() + 1,
+                            .out_stride = problem.rows,
+                            .accumulate = false});
+    EXPECT_TRUE(SameBits(std::span(out).subspan(1), expected));
+  }
+}
+
+TEST_P(MatmulTest, DenormalScalesAndActivationsThatAreNoNumbersAreCarriedThrough) {
+  Problem problem = Make(WeightType::kQ8_0, 16, 64, 4);
+  for (size_t at = 0; at < problem.matrix.size(); at += BlockBytes(problem.type)) {
+    const uint16_t half = 0x0001;
+    std::memcpy(problem.matrix.data() + at, &half, 2);
+  }
+  problem.panels = Packed(problem.type, problem.matrix, problem.rows, problem.columns);
+  problem.x[3] = NAN;
+  problem.x[64 + 40] = INFINITY;
+  for (size_t i = 128; i < 160; ++i) problem.x[i] = 1e-40f;
+  Requantize(&problem);
+  const auto out = Run(kernels(), problem);
+  EXPECT_TRUE(SameBits(out, Run(oracle(), problem)));
+  for (size_t i = 0; i < 32; ++i) EXPECT_TRUE(std::isnan(out[i]));
+  for (size_t i = 32; i < 64; ++i) EXPECT_TRUE(std::isfinite(out[i]));
+}
+
+OWML_INSTANTIATE_FOR_EVERY_ISA(MatmulTest);
+
+}  // namespace
+}  // namespace owml::test
