@@ -3,6 +3,7 @@
 #include "tasks/text_generation/generation_options.h"
 
 #include <cmath>
+#include <cstdio>
 #include <string>
 
 #include "com/co_task_array.h"
@@ -50,7 +51,11 @@ WINML_TEXT_GENERATION_OPTIONS Resolved(const WINML_TEXT_GENERATION_OPTIONS& valu
   }
   if (Has(values, WINML_TEXT_GENERATION_OPTION_FIELD_SEED)) all.seed = values.seed;
 
-  const auto text = [](float value) { return std::to_string(value); };
+  const auto text = [](float value) {
+    char digits[32];
+    std::snprintf(digits, sizeof digits, "%g", static_cast<double>(value));
+    return std::string(digits);
+  };
   range(std::isfinite(all.temperature) && all.temperature >= 0, "temperature", text(all.temperature),
         "finite and not below 0");
   range(all.topP > 0 && all.topP <= 1, "topP", text(all.topP), "above 0 and at most 1");

@@ -136,7 +136,7 @@ TEST_F(LlamaGenerationSmolLm2, AnswersLikeARawLoop) {
 }
 
 TEST_F(LlamaGenerationSmolLm2, ASeedFixesTheSample) {
-  WINML_TEXT_GENERATION_OPTIONS values = Values(24);
+  WINML_TEXT_GENERATION_OPTIONS values = Values(8);
   values.presentFields |= WINML_TEXT_GENERATION_OPTION_FIELD_TEMPERATURE | WINML_TEXT_GENERATION_OPTION_FIELD_TOP_K |
                           WINML_TEXT_GENERATION_OPTION_FIELD_SEED;
   values.temperature = 0.9f;

@@ -56,6 +56,10 @@ TEST(SamplingChain, TokensOfASeedAreTheSameOnEveryMachine) {
               testing::ElementsAre(19, 324, 96, 238, 53, 379, 180, 345, 156, 310, 187, 370));
   EXPECT_THAT(Tokens(SamplingChain(warm, 0xfedcba9876543210u, {}), 12),
               testing::ElementsAre(12, 14, 25, 360, 294, 67, 268, 207, 126, 126, 294, 119));
+  warm.temperature = 1.2f;
+  warm.top_p = 0.8f;
+  EXPECT_THAT(Tokens(SamplingChain(warm, 99, {}), 12),
+              testing::ElementsAre(332, 280, 261, 265, 311, 197, 353, 211, 11, 319, 322, 20));
 }
 
 TEST(SamplingChain, PickingAgainBeforeAcceptGivesTheSameToken) {

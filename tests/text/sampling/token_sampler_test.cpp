@@ -77,13 +77,23 @@ TEST(TokenSampler, TopPKeepsTheFewestTokensThatReachIt) {
   EXPECT_EQ(Reachable(settings, logits), (std::set<uint32_t>{1}));
 }
 
-TEST(TokenSampler, TopPReachesBeyondTheFirstSortedPart) {
+TEST(TokenSampler, TopPAmongEqualsKeepsTheLowestIds) {
   SamplingSettings settings = Warm();
   settings.top_p = 0.9f;
   const std::vector<float> flat(300, 1.0f);
   const std::set<uint32_t> kept = Reachable(settings, flat);
   EXPECT_LE(*kept.rbegin(), 270u) << "ties keep the lowest ids";
   EXPECT_GT(kept.size(), 260u);
+}
+
+TEST(TokenSampler, ATopKOfManyKeepsTheHighest) {
+  SamplingSettings settings = Warm(1e6f);
+  settings.top_k = 600;
+  std::vector<float> logits(1000);
+  for (uint32_t i = 0; i < logits.size(); ++i) logits[i] = static_cast<float>(i * 379 % 1000 / 2);  // in pairs
+  const std::set<uint32_t> kept = Reachable(settings, logits);
+  EXPECT_GT(kept.size(), 550u);
+  for (const uint32_t token : kept) EXPECT_GE(logits[token], 200.0f) << token;
 }
 
 TEST(TokenSampler, MinPDropsWhatIsFarBelowTheHighest) {
