@@ -19,9 +19,7 @@ inline constexpr float kLowestScore = -1e30f;
 template <class V, int R, int P>
 OWML_INLINE void KeyScores(const AttendCall& call, const uint16_t* keys, float (*scores)[kAttentionBlock], size_t at) {
   typename V::F sum[R][P];
-  OWML_UNROLL for (int r = 0; r < R; ++r) {
-    OWML_UNROLL for (int p = 0; p < P; ++p) sum[r][p] = V::Set(0.0f);
-  }
+  OWML_UNROLL for (int r = 0; r < R; ++r) { OWML_UNROLL for (int p = 0; p < P; ++p) sum[r][p] = V::Set(0.0f); }
   for (size_t d = 0; d < call.width; ++d) {
     OWML_UNROLL for (int p = 0; p < P; ++p) {
       const typename V::F k = V::LoadHalf(keys + (p * call.width + d) * 16);

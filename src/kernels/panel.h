@@ -4,7 +4,8 @@
 // A panel goes through the width from left to right:
 //   F32, F16, BF16   for each column: 16 values, one of each row
 //   Q8_0             for each block: 16 half scales; 8 groups of 4 columns: 64 bytes, 4 of each row, value + 128
-//   Q4_0, Q4_1       for each block: 16 half scales, (Q4_1) 16 half minima; 4 groups: 64 bytes, 4 of each row, where the
+//   Q4_0, Q4_1       for each block: 16 half scales, (Q4_1) 16 half minima; 4 groups: 64 bytes, 4 of each row, where
+//   the
 //                    low nibbles are columns 4g to 4g+3 and the high nibbles columns 16+4g to 16+4g+3
 // Rows that fill up the last panel are zero.
 #pragma once

@@ -35,9 +35,7 @@ constexpr size_t BlockBytes(WeightType type) {
   return 0;
 }
 
-constexpr size_t RowBytes(WeightType type, size_t columns) {
-  return columns / BlockValues(type) * BlockBytes(type);
-}
+constexpr size_t RowBytes(WeightType type, size_t columns) { return columns / BlockValues(type) * BlockBytes(type); }
 
 // One row as it lies in a file, to floats. `columns` is a multiple of BlockValues.
 void DequantizeRow(WeightType type, const std::byte* row, size_t columns, float* out);

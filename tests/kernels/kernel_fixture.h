@@ -87,8 +87,8 @@ inline std::vector<std::byte> Packed(kernels::WeightType type, const std::vector
   return panels;
 }
 
-inline constexpr kernels::WeightType kAllWeightTypes[] = {
-    kernels::WeightType::kF32,  kernels::WeightType::kF16,  kernels::WeightType::kBF16,
-    kernels::WeightType::kQ8_0, kernels::WeightType::kQ4_0, kernels::WeightType::kQ4_1};
+inline constexpr kernels::WeightType kAllWeightTypes[] = {kernels::WeightType::kF32,  kernels::WeightType::kF16,
+                                                          kernels::WeightType::kBF16, kernels::WeightType::kQ8_0,
+                                                          kernels::WeightType::kQ4_0, kernels::WeightType::kQ4_1};
 
 }  // namespace owml::test

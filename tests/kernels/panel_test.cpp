@@ -16,15 +16,16 @@ std::vector<float> ThroughProducts(WeightType type, const std::vector<std::byte>
     x[column] = 1;
     std::vector<Q8Block> q8(columns / kBlock);
     if (IsQuantized(type)) KernelsFor(Isa::kScalar).quantize(x.data(), columns, q8.data());
-    KernelsFor(Isa::kScalar).Matmul(type)({.panels = panels.data(),
-                                           .rows = rows,
-                                           .columns = columns,
-                                           .q8 = q8.data(),
-                                           .f32 = x.data(),
-                                           .tokens = 1,
-                                           .out = out.data(),
-                                           .out_stride = rows,
-                                           .accumulate = false});
+    KernelsFor(Isa::kScalar)
+        .Matmul(type)({.panels = panels.data(),
+                       .rows = rows,
+                       .columns = columns,
+                       .q8 = q8.data(),
+                       .f32 = x.data(),
+                       .tokens = 1,
+                       .out = out.data(),
+                       .out_stride = rows,
+                       .accumulate = false});
     for (size_t row = 0; row < rows; ++row) result[row * columns + column] = out[row];
   }
   return result;

@@ -9,11 +9,12 @@
 
 namespace owml::native {
 
-void Arena::Free::operator()(std::byte* memory) const { ::operator delete(memory, std::align_val_t{kAlignment}); }
+void Arena::Free::operator()(std::byte* memory) const { ::operator delete (memory, std::align_val_t{kAlignment}); }
 
 Arena::Arena(uint64_t bytes, const std::string& purpose) : capacity_(bytes) {
-  void* memory = bytes <= PTRDIFF_MAX ? ::operator new(bytes, std::align_val_t{kAlignment}, std::nothrow) : nullptr;
-  if (!memory) throw Error(E_OUTOFMEMORY, "there is no memory for " + purpose + ", " + std::to_string(bytes) + " bytes");
+  void* memory = bytes <= PTRDIFF_MAX ? ::operator new (bytes, std::align_val_t{kAlignment}, std::nothrow) : nullptr;
+  if (!memory)
+    throw Error(E_OUTOFMEMORY, "there is no memory for " + purpose + ", " + std::to_string(bytes) + " bytes");
   memory_.reset(static_cast<std::byte*>(memory));
 }
 

@@ -75,7 +75,7 @@ void LlamaForward::Run(std::span<const int32_t> tokens, uint64_t position, Logit
     tokens = tokens.subspan(batch.size());
     const auto n = static_cast<uint32_t>(batch.size());
 
-    Embed(batch);                 // x = E[tokens]
+    Embed(batch);  // x = E[tokens]
     ComputeAngles(position, n);
     for (uint32_t layer = 0; layer < p_.layers; ++layer) {
       SelfAttention(layer, position, n);  // x += Attention(Norm(x)) Wo

@@ -42,13 +42,13 @@ class LlamaForward {
  private:
   // The input of a matrix: floats, and their bytes where a quantized matrix reads them.
   struct Activations {
-    float* f32 = nullptr;                // [n, width]
-    kernels::Q8Block* q8 = nullptr;      // [n, width / 32]; null where nobody needs it
+    float* f32 = nullptr;            // [n, width]
+    kernels::Q8Block* q8 = nullptr;  // [n, width / 32]; null where nobody needs it
     size_t width = 0;
   };
   struct Product {
     const PackedMatrix* matrix;
-    float* out;        // [n, rows]
+    float* out;  // [n, rows]
     bool accumulate = false;
   };
 
@@ -81,18 +81,18 @@ class LlamaForward {
   ThreadPool pool_;
   KvCache cache_;
 
-  float* x_ = nullptr;        // [n, D], the residual stream
-  Activations normed_;        // [n, D]
-  float* queries_ = nullptr;  // [n, H d]
-  float* keys_ = nullptr;     // [n, K d]
-  float* values_ = nullptr;   // [n, K d]
-  Activations attended_;      // [n, H d]
-  Activations gated_;         // [n, F]
-  float* cosines_ = nullptr;  // [n, rotated]
-  float* sines_ = nullptr;    // [n, rotated]
-  float* gate_up_ = nullptr;  // [threads, 2, n, 32]
-  float* states_ = nullptr;   // [threads, 2, rows] of attention states
-  float* segments_ = nullptr; // [heads, segments] of attention states
+  float* x_ = nullptr;         // [n, D], the residual stream
+  Activations normed_;         // [n, D]
+  float* queries_ = nullptr;   // [n, H d]
+  float* keys_ = nullptr;      // [n, K d]
+  float* values_ = nullptr;    // [n, K d]
+  Activations attended_;       // [n, H d]
+  Activations gated_;          // [n, F]
+  float* cosines_ = nullptr;   // [n, rotated]
+  float* sines_ = nullptr;     // [n, rotated]
+  float* gate_up_ = nullptr;   // [threads, 2, n, 32]
+  float* states_ = nullptr;    // [threads, 2, rows] of attention states
+  float* segments_ = nullptr;  // [heads, segments] of attention states
   Arena arena_;
 };
 

@@ -58,7 +58,8 @@ class Reader {
     p.heads = Extent("attention.head_count", kMaxHeads);
     p.kv_heads = Find("attention.head_count_kv") ? Extent("attention.head_count_kv", kMaxHeads) : p.heads;
     if (p.heads % p.kv_heads != 0) {
-      Bad("attention.head_count_kv", std::to_string(p.kv_heads), "it must divide the " + std::to_string(p.heads) + " heads");
+      Bad("attention.head_count_kv", std::to_string(p.kv_heads),
+          "it must divide the " + std::to_string(p.heads) + " heads");
     }
     p.head_width = HeadWidth(p);
     p.rotated = Find("rope.dimension_count") ? Extent("rope.dimension_count", kMaxHeads) : p.head_width;

@@ -30,8 +30,9 @@ class TensorTable {
     const GgufTensor* tensor = found->second;
     tensors_.erase(found);
     if (tensor->dims != std::array<uint64_t, kGgufMaxDims>{columns, rows, 1, 1}) {
-      ThrowBadData(label_, "tensor " + Quoted(name) + " has the shape " + tensor->ShapeText() + "; the metadata asks for [" +
-                               std::to_string(columns) + (rows == 1 ? "" : ", " + std::to_string(rows)) + "]");
+      ThrowBadData(label_, "tensor " + Quoted(name) + " has the shape " + tensor->ShapeText() +
+                               "; the metadata asks for [" + std::to_string(columns) +
+                               (rows == 1 ? "" : ", " + std::to_string(rows)) + "]");
     }
     return tensor;
   }
@@ -122,8 +123,7 @@ LlamaWeights::LlamaWeights(std::shared_ptr<const std::vector<GgufFile>> files, c
       embedding_type_(WeightTypeOf(tensors.embedding->type).value()),
       layers_(tensors.layers.size()) {
   ThreadPool pool(UsableCpuCount());
-  arena_ = FilledArena("the weights of " + parameters_.label,
-                       [&](Arena& arena) { PackAll(tensors, pool, arena); });
+  arena_ = FilledArena("the weights of " + parameters_.label, [&](Arena& arena) { PackAll(tensors, pool, arena); });
   MakeAngles(tensors.rope_frequencies);
 }
 
@@ -168,8 +168,8 @@ void LlamaWeights::MakeAngles(const GgufTensor* divisors) {
     float divisor = 1;
     if (divisors) std::memcpy(&divisor, divisors->data.data() + i * sizeof(float), sizeof(float));
     if (!(divisor > 0 && std::isfinite(divisor))) {
-      ThrowBadData(parameters_.label, "tensor 'rope_freqs.weight' holds " + std::to_string(divisor) +
-                                          "; its values must be positive");
+      ThrowBadData(parameters_.label,
+                   "tensor 'rope_freqs.weight' holds " + std::to_string(divisor) + "; its values must be positive");
     }
     angles_[i] = std::pow(parameters_.rope_base, -2.0 * static_cast<double>(i) / parameters_.rotated) /
                  parameters_.rope_scale / divisor;

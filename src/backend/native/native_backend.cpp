@@ -30,7 +30,8 @@ std::shared_ptr<const GgufFiles> OpenBuffer(std::span<const std::byte> bytes, co
   copy->bytes.assign(bytes.begin(), bytes.end());
   copy->files.push_back(GgufFile::Parse(copy->bytes, label));
   if (copy->files[0].metadata().FindUInt32("split.count").value_or(1) > 1) {
-    throw Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), label + " is one shard of a larger model; load it from its file");
+    throw Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+                label + " is one shard of a larger model; load it from its file");
   }
   return {copy, &copy->files};
 }

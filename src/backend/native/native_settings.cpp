@@ -27,7 +27,8 @@ void Require(bool condition, const std::string& sentence) {
 
 void CheckPlacement(const SessionOptions& options) {
   if (!options.provider.empty()) {
-    NotSupported("the execution provider '" + options.provider + "' is one of ONNX Runtime; a GGUF model does not use it");
+    NotSupported("the execution provider '" + options.provider +
+                 "' is one of ONNX Runtime; a GGUF model does not use it");
   }
   if (options.device != DeviceKind::kCpu) NotSupported("the native engine runs on the CPU only");
   if (options.engine == Engine::kLlama) NotSupported("the model was loaded for the native engine, not for llama.cpp");

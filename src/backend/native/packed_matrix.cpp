@@ -51,7 +51,8 @@ void Pack(const GgufTensor& tensor, const std::string& label, ThreadPool& pool, 
       }
     }
   });
-  if (!finite) ThrowBadData(label, "tensor " + Quoted(tensor.name) + " holds a weight or scale that is no finite number");
+  if (!finite)
+    ThrowBadData(label, "tensor " + Quoted(tensor.name) + " holds a weight or scale that is no finite number");
   matrix->panels = memory;
 }
 

@@ -30,7 +30,8 @@ class ThreadPool {
       return;
     }
     using Body = std::remove_reference_t<Work>;
-    Start(count, [](void* body, uint32_t piece, uint32_t thread) { (*static_cast<Body*>(body))(piece, thread); }, &work);
+    Start(
+        count, [](void* body, uint32_t piece, uint32_t thread) { (*static_cast<Body*>(body))(piece, thread); }, &work);
   }
 
  private:

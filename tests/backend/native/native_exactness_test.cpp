@@ -1,0 +1,110 @@
+// The same tokens give the same bits however they are divided, and the values that llama.cpp computes up to rounding.
+#include <gmock/gmock.h>
+
+#include "backend/native/llama_forward.h"
+#include "backend/native/native_fixture.h"
+#include "base/error.h"
+
+namespace owml::test {
+namespace {
+
+using native::LlamaForward;
+using native::LogitRows;
+
+constexpr GgmlType kTypes[] = {GgmlType::kF32,  GgmlType::kF16,  GgmlType::kBF16,
+                               GgmlType::kQ8_0, GgmlType::kQ4_0, GgmlType::kQ4_1};
+
+class NativeExactnessTest : public testing::TestWithParam<GgmlType> {
+ protected:
+  void SetUp() override {
+    path_ = folder_.Write("random.gguf", RandomLlama(GetParam()));
+    model_ = LoadNative(path_);
+  }
+
+  TemporaryFolder folder_;
+  std::filesystem::path path_;
+  std::shared_ptr<const BackendModel> model_;
+};
+
+TEST_P(NativeExactnessTest, PromptsOfAnyDivisionGiveTheSameBits) {
+  const auto tokens = RandomTokens(600, kTinyVocabulary);  // more than one segment of attention
+  const auto expected = RunTokens(*SessionOn(*model_), tokens);
+  for (const size_t chunk : {1, 7, 32, 512}) {
+    ASSERT_EQ(RunInChunks(*SessionOn(*model_), tokens, chunk), expected) << "chunks of " << chunk;
+  }
+  for (const uint32_t batch : {1, 5, 64}) {
+    SessionOptions options;
+    options.batch_size = batch;
+    ASSERT_EQ(RunTokens(*SessionOn(*model_, options), tokens), expected) << "batches of " << batch;
+  }
+}
+
+TEST_P(NativeExactnessTest, AnyNumberOfThreadsGivesTheSameBits) {
+  auto files = std::make_shared<const GgufModelFiles>(OpenGgufModel(path_));
+  const std::shared_ptr<const std::vector<GgufFile>> list(files, &files->files);
+  const native::LlamaParameters parameters = native::ReadLlamaParameters(list->front());
+  const auto weights =
+      std::make_shared<const native::LlamaWeights>(list, parameters, native::FindLlamaTensors(*list, parameters));
+  const auto tokens = RandomTokens(530, kTinyVocabulary);
+  const auto logits = [&](uint32_t threads) {
+    LlamaForward forward(weights, {1024, 128, threads}, kernels::KernelsFor(kernels::ChosenIsa()));
+    std::vector<float> row(kTinyVocabulary);
+    forward.Run(tokens, 0, LogitRows::kNone, nullptr);
+    const int32_t next = 42;
+    forward.Run({&next, 1}, tokens.size(), LogitRows::kLast, row.data());
+    return row;
+  };
+  const auto expected = logits(1);
+  for (const uint32_t threads : {2, 3, 16}) ASSERT_EQ(logits(threads), expected) << threads << " threads";
+}
+
+TEST_P(NativeExactnessTest, EveryInstructionSetGivesTheSameBits) {
+  const auto tokens = RandomTokens(40, kTinyVocabulary);
+  std::vector<float> expected;
+  for (const kernels::Isa isa : kernels::UsableIsas()) {
+    const ForcedIsa forced(isa);
+    const auto logits = RunTokens(*SessionOn(*model_), tokens);
+    if (expected.empty()) expected = logits;
+    ASSERT_EQ(logits, expected) << kernels::Name(isa);
+  }
+}
+
+TEST_P(NativeExactnessTest, LogitsAreThoseOfLlamaCppUpToRounding) {
+  const auto llama = LoadGguf(path_);
+  const bool exact = GetParam() == GgmlType::kF32 || GetParam() == GgmlType::kF16 || GetParam() == GgmlType::kBF16;
+  size_t agreed = 0;
+  constexpr size_t kPrompts = 8;
+  for (uint32_t seed = 0; seed < kPrompts; ++seed) {
+    const auto tokens = RandomTokens(20 + seed, kTinyVocabulary, seed);
+    const auto ours = RunTokens(*SessionOn(*model_), tokens);
+    const auto theirs = RunTokens(*SessionOn(*llama), tokens);
+    const Difference difference = Compare(ours, theirs);
+    EXPECT_GT(difference.cosine, exact ? 0.9995 : 0.995) << "prompt " << seed;
+    agreed += Best(ours) == Best(theirs);
+  }
+  EXPECT_GE(agreed, kPrompts - 1);
+}
+
+std::string TypeName(const testing::TestParamInfo<GgmlType>& info) { return std::string(InfoOf(info.param).name); }
+INSTANTIATE_TEST_SUITE_P(Type, NativeExactnessTest, testing::ValuesIn(kTypes), TypeName);
+
+TEST(NativeGreedyTest, Float32ModelsGiveTheTokensOfLlamaCpp) {
+  TemporaryFolder folder;
+  for (const uint32_t seed : {1u, 2u, 3u}) {
+    TinyLlamaShape shape;
+    shape.seed = seed;
+    const auto path = folder.Write("tiny" + std::to_string(seed) + ".gguf", TinyLlama(shape).Bytes());
+    const auto ours = SessionOn(*LoadNative(path));
+    const auto theirs = SessionOn(*LoadGguf(path));
+    std::vector<int32_t> fed = {1, 75, 104, 111};
+    for (int i = 0; i < 64; ++i) {
+      const auto a = RunTokens(*ours, fed), b = RunTokens(*theirs, fed);
+      fed = {Best(b)};
+      // Two candidates this close are a matter of rounding.
+      ASSERT_LT(b[static_cast<size_t>(fed[0])] - b[static_cast<size_t>(Best(a))], 2e-3f) << "token " << i;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace owml::test

@@ -1,0 +1,136 @@
+// Which files the engine takes, and what it says about the others.
+#include <gmock/gmock.h>
+
+#include <utility>
+
+#include "backend/native/native_fixture.h"
+#include "formats/gguf.h"
+
+namespace owml::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr HRESULT kNotSupported = HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED);
+constexpr HRESULT kInvalidData = HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
+
+class NativeModelTest : public testing::Test {
+ protected:
+  Failure LoadFailure(const GgufWriter& file) const {
+    return FailureOf([&] { LoadNative(folder_.Write("model.gguf", file.Bytes())); });
+  }
+  static GgufWriter With(void (*change)(GgufWriter&)) {
+    GgufWriter file = TinyLlama();
+    change(file);
+    return file;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(NativeModelTest, AnotherArchitectureIsNotSupportedAndNamed) {
+  const Failure failure = LoadFailure(With([](GgufWriter& file) { file.Add("general.architecture", "mamba"); }));
+  EXPECT_EQ(failure.code, kNotSupported);
+  EXPECT_THAT(failure.sentence, HasSubstr("mamba"));
+}
+
+TEST_F(NativeModelTest, FeaturesThatAreNotBuiltAreNamed) {
+  const std::vector<std::pair<void (*)(GgufWriter&), const char*>> cases = {
+      {[](GgufWriter& f) { f.Add("llama.attention.sliding_window", uint32_t{64}); }, "sliding_window"},
+      {[](GgufWriter& f) { f.Add("llama.expert_count", uint32_t{8}); }, "experts"},
+      {[](GgufWriter& f) { f.Add("llama.rope.scaling.type", "yarn"); }, "yarn"},
+      {[](GgufWriter& f) { f.Add("llama.logit_scale", 2.0f); }, "logit_scale"},
+      {[](GgufWriter& f) {
+         f.Add("llama.feed_forward_length", std::vector<uint32_t>{64, 64});
+       },
+       "feed_forward_length"},
+      {[](GgufWriter& f) { f.Add("llama.attention.causal", false); }, "causal"},
+      {[](GgufWriter& f) { f.FloatTensor("blk.0.attn_q.bias", {32}, std::vector<float>(32)); }, "attn_q.bias"},
+  };
+  for (const auto& [change, word] : cases) {
+    const Failure failure = LoadFailure(With(change));
+    EXPECT_EQ(failure.code, kNotSupported) << word;
+    EXPECT_THAT(failure.sentence, HasSubstr(word));
+    EXPECT_THAT(failure.sentence, HasSubstr("model.gguf"));
+  }
+}
+
+TEST_F(NativeModelTest, AnElementTypeWithoutKernelsIsNamed) {
+  TinyLlamaShape shape;
+  GgufWriter file = TinyLlamaMetadata(shape);
+  file.Tensor("token_embd.weight", GgmlType::kQ5_0, {shape.width, kTinyVocabulary});
+  const Failure failure = LoadFailure(file);
+  EXPECT_EQ(failure.code, kNotSupported);
+  EXPECT_THAT(failure.sentence, HasSubstr("q5_0"));
+  EXPECT_THAT(failure.sentence, HasSubstr("token_embd.weight"));
+}
+
+TEST_F(NativeModelTest, NumbersThatCannotBeAreInvalidAndNamed) {
+  const std::vector<std::pair<void (*)(GgufWriter&), const char*>> cases = {
+      {[](GgufWriter& f) { f.Add("llama.block_count", uint32_t{0}); }, "block_count"},
+      {[](GgufWriter& f) { f.Add("llama.attention.head_count_kv", uint32_t{3}); }, "head_count_kv"},
+      {[](GgufWriter& f) { f.Add("llama.attention.head_count", uint32_t{64}); }, "head_count"},
+      {[](GgufWriter& f) { f.Add("llama.rope.dimension_count", uint32_t{7}); }, "dimension_count"},
+      {[](GgufWriter& f) { f.Add("llama.rope.freq_base", -1.0f); }, "freq_base"},
+      {[](GgufWriter& f) { f.Add("llama.attention.layer_norm_rms_epsilon", NAN); }, "epsilon"},
+      {[](GgufWriter& f) { f.Remove("llama.embedding_length"); }, "embedding_length"},
+      {[](GgufWriter& f) { f.Add("llama.embedding_length", uint32_t{64}); }, "shape"},
+      {[](GgufWriter& f) { f.Add("llama.block_count", uint32_t{3}); }, "blk.2"},
+  };
+  for (const auto& [change, word] : cases) {
+    const Failure failure = LoadFailure(With(change));
+    EXPECT_EQ(failure.code, kInvalidData) << word;
+    EXPECT_THAT(failure.sentence, HasSubstr(word));
+  }
+}
+
+TEST_F(NativeModelTest, AWeightThatIsNoNumberFailsAtBuildWithItsTensor) {
+  for (const GgmlType type : {GgmlType::kF32, GgmlType::kQ8_0, GgmlType::kQ4_1}) {
+    std::string bytes = RandomLlama(type);
+    // The data of the last tensor ends the file but for padding; its blocks begin with scales.
+    const GgufFile file = GgufFile::Parse(AsBytes(bytes), "test");
+    const GgufTensor& last = file.tensors().back();
+    const auto at = static_cast<size_t>(reinterpret_cast<const char*>(last.data.data()) - bytes.data());
+    const std::string name(last.name);
+    bytes[at + (type == GgmlType::kF32 ? 2 : 0)] = '\x80';
+    bytes[at + (type == GgmlType::kF32 ? 3 : 1)] = '\x7f';
+    const auto model = LoadNative(folder_.Write("bad.gguf", bytes));
+    const Failure failure = FailureOf([&] { SessionOn(*model); });
+    EXPECT_EQ(failure.code, kInvalidData);
+    EXPECT_THAT(failure.sentence, HasSubstr(name));
+    EXPECT_THAT(failure.sentence, HasSubstr("bad.gguf"));
+  }
+}
+
+TEST_F(NativeModelTest, TheEmbeddingIsTheHeadWhereTheFileHasNoOther) {
+  TinyLlamaShape shape;
+  GgufWriter tied = TinyLlamaMetadata(shape), untied = TinyLlamaMetadata(shape);
+  const std::string bytes = TinyLlama(shape).Bytes();
+  const GgufFile file = GgufFile::Parse(AsBytes(bytes), "test");
+  for (const GgufTensor& tensor : file.tensors()) {
+    const std::vector<uint64_t> dims(tensor.dims.begin(), tensor.dims.begin() + tensor.rank);
+    const GgufTensor& from = tensor.name == "output.weight" ? *file.FindTensor("token_embd.weight") : tensor;
+    const std::string data(reinterpret_cast<const char*>(from.data.data()), from.data.size());
+    untied.Tensor(std::string(tensor.name), tensor.type, dims, data);
+    if (tensor.name != "output.weight") tied.Tensor(std::string(tensor.name), tensor.type, dims, data);
+  }
+  const auto a = LoadNative(folder_.Write("tied.gguf", tied.Bytes()));
+  const auto b = LoadNative(folder_.Write("untied.gguf", untied.Bytes()));
+  EXPECT_EQ(RunTokens(*SessionOn(*a), {1, 2, 3}), RunTokens(*SessionOn(*b), {1, 2, 3}));
+}
+
+TEST_F(NativeModelTest, ABufferGivesWhatTheFileGives) {
+  const std::string bytes = TinyLlama().Bytes();
+  const auto from_file = LoadNative(folder_.Write("tiny.gguf", bytes));
+  std::shared_ptr<const BackendModel> from_buffer;
+  {
+    std::string copy = "x" + bytes;  // unaligned, and gone before the session is made
+    ModelSource source;
+    source.bytes = AsBytes(copy).subspan(1);
+    from_buffer = MakeNativeBackend()->Load(source, ModelFormat::kGguf);
+  }
+  EXPECT_EQ(RunTokens(*SessionOn(*from_buffer), {1, 66}), RunTokens(*SessionOn(*from_file), {1, 66}));
+}
+
+}  // namespace
+}  // namespace owml::test
