@@ -3,7 +3,8 @@
 #include "text/tokenizer/token_trie.h"
 
 #include <algorithm>
-#include <bitset>
+#include <array>
+#include <bit>
 
 namespace owml::text {
 namespace {
@@ -27,8 +28,24 @@ TokenTrie::TokenTrie(std::vector<std::pair<std::string_view, uint32_t>> entries)
   units_.resize(256);
   units_[0].parent = kRootParent;
   std::vector<Part> open = {{0, entries.size(), 0, 0}};
-  size_t block = 0;  // of 256 units; those before it are full, or hard to fill
-  std::vector<uint32_t> used_in_block = {1};
+  // Units nobody has taken, a bit for each, in blocks of 256. Only the last few blocks are worth a search.
+  std::vector<std::array<uint64_t, 4>> free_units = {{~uint64_t{1}, ~uint64_t{0}, ~uint64_t{0}, ~uint64_t{0}}};
+  const auto is_free = [&free_units](uint32_t unit) {
+    return (free_units[unit >> 8][unit >> 6 & 3] >> (unit & 63)) & 1;
+  };
+  // The base in a block that leaves room for all labels; the children stay within one block, as XOR with a byte does.
+  const auto find_base = [&](uint32_t block, const std::vector<uint8_t>& labels) {
+    for (uint32_t word = 0; word < 4; ++word) {
+      for (uint64_t bits = free_units[block][word]; bits != 0; bits &= bits - 1) {
+        const uint32_t first = block << 8 | word << 6 | static_cast<uint32_t>(std::countr_zero(bits));
+        const uint32_t base = first ^ labels[0];
+        if (std::all_of(labels.begin() + 1, labels.end(), [&](uint8_t label) { return is_free(base ^ label); })) {
+          return base;
+        }
+      }
+    }
+    return UINT32_MAX;
+  };
   std::vector<uint8_t> labels;
   while (!open.empty()) {
     const Part part = open.back();
@@ -44,28 +61,15 @@ TokenTrie::TokenTrie(std::vector<std::pair<std::string_view, uint32_t>> entries)
       const auto label = static_cast<uint8_t>(entries[i].first[part.depth]);
       if (labels.empty() || labels.back() != label) labels.push_back(label);
     }
-    // The children stay within one block, as XOR with a byte does.
+    constexpr size_t kSearched = 8;
     uint32_t base = UINT32_MAX;
-    const size_t tried_first = block;
-    for (size_t candidate = tried_first; base == UINT32_MAX; ++candidate) {
-      if (candidate * 256 == units_.size()) {
+    for (size_t block = free_units.size() - std::min(free_units.size(), kSearched); base == UINT32_MAX; ++block) {
+      if (block == free_units.size()) {
         units_.resize(units_.size() + 256);
-        used_in_block.push_back(0);
+        free_units.push_back({~uint64_t{0}, ~uint64_t{0}, ~uint64_t{0}, ~uint64_t{0}});
       }
-      if (used_in_block[candidate] + labels.size() > 256) continue;
-      for (uint32_t low = 0; low < 256; ++low) {
-        const uint32_t start = static_cast<uint32_t>(candidate * 256) + low;
-        if (std::all_of(labels.begin(), labels.end(),
-                        [&](uint8_t label) { return units_[start ^ label].parent == UINT32_MAX; })) {
-          base = start;
-          break;
-        }
-      }
-      // Only the last few blocks are worth a search.
-      if (base == UINT32_MAX && candidate + 1 == used_in_block.size()) continue;
+      base = find_base(static_cast<uint32_t>(block), labels);
     }
-    while (block + 1 < used_in_block.size() && (used_in_block[block] > 250 || used_in_block.size() - block > 16))
-      ++block;
     units_[part.unit].base = base;
     for (size_t i = begin; i < part.end;) {
       const auto label = static_cast<uint8_t>(entries[i].first[part.depth]);
@@ -74,7 +78,7 @@ TokenTrie::TokenTrie(std::vector<std::pair<std::string_view, uint32_t>> entries)
       const uint32_t child = base ^ label;
       units_[child].parent = part.unit;
       units_[child].label = label;
-      ++used_in_block[child / 256];
+      free_units[child >> 8][child >> 6 & 3] &= ~(uint64_t{1} << (child & 63));
       open.push_back({i, stop, part.depth + 1, child});
       i = stop;
     }
