@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "backend/engine_choice.h"
 #include "base/error.h"
 #include "base/mapped_file.h"
 #include "formats/bad_data.h"
@@ -113,10 +115,15 @@ std::vector<Device> Registry::Devices() const {
 
 std::shared_ptr<const BackendModel> Registry::Load(const ModelSource& source, ModelFormat format) const {
   const Engine engine = format == ModelFormat::kGguf ? EngineFromEnvironment() : Engine::kAuto;
-  for (const auto& backend : backends_) {
-    if (!backend->Handles(format)) continue;
+  std::vector<std::shared_ptr<const Backend>> able;
+  std::copy_if(backends_.begin(), backends_.end(), std::back_inserter(able),
+               [format](const auto& backend) { return backend->Handles(format); });
+  for (const auto& backend : able) {
     if (engine != Engine::kAuto && backend->name() != BackendName(engine)) continue;
-    return backend->Load(source, format);
+    auto model = backend->Load(source, format);
+    const std::optional<Engine> own = EngineNamed(backend->name());
+    if (able.size() == 1 || !own) return model;
+    return std::make_shared<const EngineChoice>(source, format, std::move(able), *own, std::move(model));
   }
   if (engine != Engine::kAuto) {
     const std::string name(BackendName(engine));

@@ -3,10 +3,13 @@
 #include "exports/backends.h"
 
 #include "backend/llama/llama_backend.h"
+#include "backend/native/native_backend.h"
 #include "backend/ort/ort_backend.h"
 
 namespace owml {
 
-std::vector<std::shared_ptr<const Backend>> BuiltBackends() { return {MakeOrtBackend(), MakeLlamaBackend()}; }
+std::vector<std::shared_ptr<const Backend>> BuiltBackends() {
+  return {MakeOrtBackend(), MakeLlamaBackend(), MakeNativeBackend()};
+}
 
 }  // namespace owml

@@ -10,8 +10,11 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 
+#include "backend/engine_choice.h"
+#include "base/error.h"
 #include "formats/expect_error.h"
 #include "support/gguf_writer.h"
 #include "support/onnx_writer.h"
@@ -27,7 +30,9 @@ namespace fs = std::filesystem;
 struct LoadedModel : BackendModel {
   LoadedModel(std::string by, ModelFormat what) : backend(std::move(by)), format(what) {}
   const Schema* declared_schema() const override { return nullptr; }
-  std::unique_ptr<BackendSession> CreateSession(const SessionOptions&) const override { return nullptr; }
+  std::unique_ptr<BackendSession> CreateSession(const SessionOptions&) const override {
+    throw Error(E_NOTIMPL, "a session of " + backend);
+  }
 
   std::string backend;
   ModelFormat format;
@@ -76,14 +81,17 @@ class RegistryTest : public testing::Test {
   std::pair<std::string, ModelFormat> LoadFile(const fs::path& path) const {
     ModelSource source;
     source.path = path;
-    const auto model = std::static_pointer_cast<const LoadedModel>(registry_.LoadFile(source));
-    return {model->backend, model->format};
+    return Told(*registry_.LoadFile(source));
   }
   std::pair<std::string, ModelFormat> LoadBuffer(const std::string& bytes) const {
     ModelSource source;
     source.bytes = AsBytes(bytes);
-    const auto model = std::static_pointer_cast<const LoadedModel>(registry_.LoadBuffer(source));
-    return {model->backend, model->format};
+    return Told(*registry_.LoadBuffer(source));
+  }
+  static std::pair<std::string, ModelFormat> Told(const BackendModel& model) {
+    const auto* choice = dynamic_cast<const EngineChoice*>(&model);
+    const auto& loaded = dynamic_cast<const LoadedModel&>(choice ? choice->loaded() : model);
+    return {loaded.backend, loaded.format};
   }
   void ExpectFileRefused(const fs::path& path, HRESULT code, std::vector<std::string> words) const {
     words.push_back(path.string());
@@ -194,6 +202,23 @@ TEST_F(RegistryTest, EnvironmentPicksTheEngine) {
        {std::pair("", "llama"), {"auto", "llama"}, {"llama", "llama"}, {"native", "native"}}) {
     ::setenv("OWML_ENGINE", word, 1);
     EXPECT_EQ(LoadFile(path).first, backend) << word;
+  }
+}
+
+TEST_F(RegistryTest, AStageMayAskForAnotherEngineThanTheOneThatLoadedTheModel) {
+  registry_ = Registry({Ort(), Llama(), Native()});
+  ModelSource source;
+  source.path = folder_.Write("m.gguf", kGgufBytes);
+  for (const auto& [word, engine, expected] : {std::tuple("", Engine::kAuto, "llama"),
+                                               {"", Engine::kNative, "native"},
+                                               {"", Engine::kLlama, "llama"},
+                                               {"native", Engine::kAuto, "native"},
+                                               {"native", Engine::kLlama, "llama"}}) {
+    ::setenv("OWML_ENGINE", word, 1);
+    const auto model = registry_.LoadFile(source);
+    SessionOptions options;
+    options.engine = engine;
+    ExpectError([&] { model->CreateSession(options); }, E_NOTIMPL, {std::string("a session of ") + expected});
   }
 }
 
