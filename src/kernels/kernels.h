@@ -1,6 +1,6 @@
 // The table of kernels of one instruction set: transformer maths on plain pointers, without allocation or exception.
 // Called by engines; every set gives the same bits, because lanes are rows, positions or columns that are summed in one
-// order (docs/decisions/0009-panels-and-exactness.md).
+// order (docs/decisions/0011-panels-and-exactness.md).
 #pragma once
 
 #include <cstddef>
