@@ -1,7 +1,7 @@
 // Damaged and hostile tokenizer files end in a sentence, hostile texts in tokens, both soon.
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 #include <string>
 
 #include "formats/expect_error.h"
@@ -82,14 +82,25 @@ TEST(BadTokenizerTest, AMillionAddedTokensLoadAndMatch) {
   EXPECT_EQ(tokenizer->Encode("a<t999999>a<t1>", {}), (Ids{0, 1000000, 0, 2}));
 }
 
+double ThreadSeconds() {
+  timespec now = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
 TEST(BadTokenizerTest, TenMegabytesOfOneLetterTakeNoQuadraticTime) {
   const auto tokenizer = FromJson(ByteLevelJson());
-  for (const char unit : {'a', ' ', 'z'}) {
-    const std::string text(10'000'000, unit);
-    const auto start = std::chrono::steady_clock::now();
+  const auto seconds = [&tokenizer](const std::string& text) {
+    const double start = ThreadSeconds();
     const Ids ids = tokenizer->Encode(text, {});
-    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60)) << unit;
+    const double taken = ThreadSeconds() - start;
     EXPECT_EQ(tokenizer->Decode(ids, false), text);
+    return taken;
+  };
+  for (const char unit : {'a', ' '}) {
+    const double tenth = seconds(std::string(1'000'000, unit));
+    // Ten times as much, and a little for the larger queue; quadratic time would be a hundred times.
+    EXPECT_LT(seconds(std::string(10'000'000, unit)), 40 * tenth) << unit;
   }
 }
 
