@@ -2,6 +2,13 @@
 // Included by the kernel templates and vector types only.
 #pragma once
 
+// The scalar file keeps its functions and loops: its vectors are arrays anyway, and unrolled they take a compiler
+// minutes.
+#if defined(OWML_SCALAR_KERNELS)
+#define OWML_INLINE inline
+#define OWML_UNROLL
+#else
+
 // Everything in kernels_<isa>.cpp must be inlined or local to the file: a shared copy of an inline function, compiled
 // there with wider instructions, could be picked by the linker for the whole program.
 #define OWML_INLINE inline __attribute__((always_inline))
@@ -11,4 +18,6 @@
 #define OWML_UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define OWML_UNROLL _Pragma("GCC unroll 16")
+#endif
+
 #endif
