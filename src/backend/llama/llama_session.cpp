@@ -17,24 +17,6 @@ constexpr int32_t kRollbackBounded = 3;
 constexpr int32_t kResidencyHost = 1;
 constexpr int32_t kResidencyDeviceWithReadback = 2;
 
-// Spec-open: one int32 row of tokens, and logits of the last position only.
-Schema MakeSchema(uint64_t vocabulary_size) {
-  Schema schema;
-  schema.inputs.push_back({"tokens", DType::kInt32, {1, kFreeDimension}, {"", "sequence"}});
-  schema.outputs.push_back({"logits", DType::kFloat32, {1, 1, vocabulary_size}, {"", "", ""}});
-  return schema;
-}
-
-std::span<const int32_t> TokensOf(const InputValue& input, const TensorSpec& spec) {
-  if (!input.bound) throw Error(E_INVALIDARG, "input 0 ('tokens') has no tensor");
-  const TensorView& view = input.view;
-  if (view.dtype != spec.dtype || !Matches(spec.dims, view.dims)) {
-    throw Error(E_INVALIDARG, "input 0 ('tokens') is " + ToString(view.dtype, view.dims) + "; it must be " +
-                                  ToString(spec.dtype, spec.dims));
-  }
-  return {reinterpret_cast<const int32_t*>(view.data), static_cast<size_t>(view.bytes / sizeof(int32_t))};
-}
-
 }  // namespace
 
 LlamaSession::LlamaSession(std::shared_ptr<llama_model> model, const LlamaSettings& settings,
@@ -43,7 +25,7 @@ LlamaSession::LlamaSession(std::shared_ptr<llama_model> model, const LlamaSettin
       declared_capacity_(facts.declared_capacity),
       engine_(std::move(engine)),
       sequence_(std::move(model), settings, facts.label),
-      schema_(MakeSchema(sequence_.vocabulary_size())) {}
+      ports_(sequence_.vocabulary_size()) {}
 
 SessionReport LlamaSession::report() const {
   SessionReport report;
@@ -57,39 +39,11 @@ SessionReport LlamaSession::report() const {
   return report;
 }
 
-TensorBuffer LlamaSession::LogitsBuffer() {
-  if (!logits_ || logits_.use_count() > 1) {
-    logits_ = std::make_shared<std::vector<float>>(sequence_.vocabulary_size());
-  }
-  TensorBuffer buffer;
-  buffer.view.dtype = DType::kFloat32;
-  buffer.view.dims = schema_.outputs[0].dims;
-  buffer.view.data = reinterpret_cast<std::byte*>(logits_->data());
-  buffer.view.bytes = logits_->size() * sizeof(float);
-  buffer.owner = logits_;
-  return buffer;
-}
-
 void LlamaSession::Run(std::span<const InputValue> inputs, std::span<OutputValue> outputs) {
-  const auto tokens = TokensOf(inputs[0], schema_.inputs[0]);
-  OutputValue& output = outputs[0];
-  TensorBuffer made;
-  float* logits = nullptr;
-  if (output.wanted && output.destination) {
-    const TensorSpec& spec = schema_.outputs[0];
-    const TensorView& view = *output.destination;
-    if (view.dtype != spec.dtype || view.dims != spec.dims) {
-      throw Error(E_INVALIDARG, "output 0 ('logits') is bound to " + ToString(view.dtype, view.dims) + "; it must be " +
-                                    ToString(spec.dtype, spec.dims));
-    }
-    logits = reinterpret_cast<float*>(view.data);
-  } else if (output.wanted) {
-    made = LogitsBuffer();
-    logits = reinterpret_cast<float*>(made.view.data);
-  }
-  sequence_.Append(tokens, logits ? LlamaSequence::Rows::kLast : LlamaSequence::Rows::kNone, logits);
-  pending_.reset();
-  if (output.wanted && !output.destination) output.produced = std::move(made);
+  ports_.Run(inputs, outputs, [this](std::span<const int32_t> tokens, float* logits) {
+    sequence_.Append(tokens, logits ? LlamaSequence::Rows::kLast : LlamaSequence::Rows::kNone, logits);
+    pending_.reset();
+  });
 }
 
 void LlamaSession::Reset() {

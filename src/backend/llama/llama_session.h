@@ -9,6 +9,7 @@
 
 #include "backend/llama/llama_sequence.h"
 #include "backend/session.h"
+#include "backend/token_ports.h"
 
 namespace owml {
 
@@ -17,7 +18,7 @@ class LlamaSession final : public BackendSession, private SequenceState, private
   LlamaSession(std::shared_ptr<llama_model> model, const LlamaSettings& settings, const LlamaModelFacts& facts,
                std::string engine);
 
-  const Schema& schema() const override { return schema_; }
+  const Schema& schema() const override { return ports_.schema(); }
   SessionReport report() const override;
   void Run(std::span<const InputValue> inputs, std::span<OutputValue> outputs) override;
   void Reset() override;
@@ -39,9 +40,6 @@ class LlamaSession final : public BackendSession, private SequenceState, private
   void CommitAcceptedPrefix(uint32_t accepted) override;
   uint32_t ProposeDraftTokens(int32_t pending, std::span<int32_t> tokens) override;
 
-  // Where the logits of a run go when the caller brings no tensor. Reused once nobody else holds it.
-  TensorBuffer LogitsBuffer();
-
   struct PendingStep {
     uint64_t start = 0;
     uint32_t width = 0;
@@ -51,9 +49,8 @@ class LlamaSession final : public BackendSession, private SequenceState, private
   std::optional<uint64_t> declared_capacity_;
   std::string engine_;
   LlamaSequence sequence_;
-  Schema schema_;
+  TokenPorts ports_;
   std::optional<PendingStep> pending_;
-  std::shared_ptr<std::vector<float>> logits_;
 };
 
 }  // namespace owml

@@ -13,24 +13,6 @@ namespace {
 constexpr int32_t kRollbackUnbounded = 2;
 constexpr int32_t kResidencyHost = 1;
 
-// Spec-open: one int32 row of tokens, and logits of the last position only, as for llama.cpp.
-Schema MakeSchema(uint64_t vocabulary_size) {
-  Schema schema;
-  schema.inputs.push_back({"tokens", DType::kInt32, {1, kFreeDimension}, {"", "sequence"}});
-  schema.outputs.push_back({"logits", DType::kFloat32, {1, 1, vocabulary_size}, {"", "", ""}});
-  return schema;
-}
-
-std::span<const int32_t> TokensOf(const InputValue& input, const TensorSpec& spec) {
-  if (!input.bound) throw Error(E_INVALIDARG, "input 0 ('tokens') has no tensor");
-  const TensorView& view = input.view;
-  if (view.dtype != spec.dtype || !Matches(spec.dims, view.dims)) {
-    throw Error(E_INVALIDARG, "input 0 ('tokens') is " + ToString(view.dtype, view.dims) + "; it must be " +
-                                  ToString(spec.dtype, spec.dims));
-  }
-  return {reinterpret_cast<const int32_t*>(view.data), static_cast<size_t>(view.bytes / sizeof(int32_t))};
-}
-
 }  // namespace
 
 NativeSession::NativeSession(std::shared_ptr<const LlamaWeights> weights, const NativeSettings& settings)
@@ -38,7 +20,7 @@ NativeSession::NativeSession(std::shared_ptr<const LlamaWeights> weights, const 
       settings_(settings),
       kernels_(kernels::KernelsFor(kernels::ChosenIsa())),
       forward_(MakeForward()),
-      schema_(MakeSchema(weights_->parameters().vocabulary)) {}
+      ports_(weights_->parameters().vocabulary) {}
 
 std::unique_ptr<LlamaForward> NativeSession::MakeForward() const {
   const ForwardSettings settings{settings_.capacity, settings_.batch_size, settings_.threads};
@@ -74,37 +56,11 @@ void NativeSession::Append(std::span<const int32_t> tokens, LogitRows rows, floa
   position_ += tokens.size();
 }
 
-TensorBuffer NativeSession::LogitsBuffer() {
-  if (!logits_ || logits_.use_count() > 1) logits_ = std::make_shared<std::vector<float>>(row_stride());
-  TensorBuffer buffer;
-  buffer.view.dtype = DType::kFloat32;
-  buffer.view.dims = schema_.outputs[0].dims;
-  buffer.view.data = reinterpret_cast<std::byte*>(logits_->data());
-  buffer.view.bytes = logits_->size() * sizeof(float);
-  buffer.owner = logits_;
-  return buffer;
-}
-
 void NativeSession::Run(std::span<const InputValue> inputs, std::span<OutputValue> outputs) {
-  const auto tokens = TokensOf(inputs[0], schema_.inputs[0]);
-  OutputValue& output = outputs[0];
-  TensorBuffer made;
-  float* logits = nullptr;
-  if (output.wanted && output.destination) {
-    const TensorSpec& spec = schema_.outputs[0];
-    const TensorView& view = *output.destination;
-    if (view.dtype != spec.dtype || view.dims != spec.dims) {
-      throw Error(E_INVALIDARG, "output 0 ('logits') is bound to " + ToString(view.dtype, view.dims) + "; it must be " +
-                                    ToString(spec.dtype, spec.dims));
-    }
-    logits = reinterpret_cast<float*>(view.data);
-  } else if (output.wanted) {
-    made = LogitsBuffer();
-    logits = reinterpret_cast<float*>(made.view.data);
-  }
-  Append(tokens, logits ? LogitRows::kLast : LogitRows::kNone, logits);
-  pending_.reset();
-  if (output.wanted && !output.destination) output.produced = std::move(made);
+  ports_.Run(inputs, outputs, [this](std::span<const int32_t> tokens, float* logits) {
+    Append(tokens, logits ? LogitRows::kLast : LogitRows::kNone, logits);
+    pending_.reset();
+  });
 }
 
 void NativeSession::Reset() {

@@ -10,6 +10,7 @@
 #include "backend/native/llama_forward.h"
 #include "backend/native/native_settings.h"
 #include "backend/session.h"
+#include "backend/token_ports.h"
 
 namespace owml::native {
 
@@ -17,7 +18,7 @@ class NativeSession final : public BackendSession, private SequenceState, privat
  public:
   NativeSession(std::shared_ptr<const LlamaWeights> weights, const NativeSettings& settings);
 
-  const Schema& schema() const override { return schema_; }
+  const Schema& schema() const override { return ports_.schema(); }
   SessionReport report() const override;
   void Run(std::span<const InputValue> inputs, std::span<OutputValue> outputs) override;
   void Reset() override;
@@ -41,8 +42,6 @@ class NativeSession final : public BackendSession, private SequenceState, privat
 
   std::unique_ptr<LlamaForward> MakeForward() const;
   void Append(std::span<const int32_t> tokens, LogitRows rows, float* logits);
-  // Where the logits of a run go when the caller brings no tensor. Reused once nobody else holds it.
-  TensorBuffer LogitsBuffer();
 
   struct PendingStep {
     uint64_t start = 0;
@@ -54,9 +53,8 @@ class NativeSession final : public BackendSession, private SequenceState, privat
   const kernels::Kernels& kernels_;
   std::unique_ptr<LlamaForward> forward_;
   uint64_t position_ = 0;
-  Schema schema_;
+  TokenPorts ports_;
   std::optional<PendingStep> pending_;
-  std::shared_ptr<std::vector<float>> logits_;
 };
 
 }  // namespace owml::native

@@ -1,0 +1,43 @@
+// The one input and the one output of a GGUF language model: token ids in, logits of the last position out.
+// Part of the sessions of the GGUF engines, which so agree on types, shapes and refusals.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "backend/session.h"
+
+namespace owml {
+
+class TokenPorts {
+ public:
+  explicit TokenPorts(uint64_t vocabulary_size);
+
+  const Schema& schema() const { return schema_; }
+
+  // One run: checks both ports, calls append(tokens, logits) and hands out the result. `logits` is null when nobody
+  // asked for them, else room for one row. What append throws leaves `outputs` as they were.
+  template <class Append>
+  void Run(std::span<const InputValue> inputs, std::span<OutputValue> outputs, Append&& append) {
+    const std::span<const int32_t> tokens = TokensOf(inputs[0]);
+    OutputValue& output = outputs[0];
+    TensorBuffer made;
+    float* const logits = LogitsOf(output, &made);
+    append(tokens, logits);
+    if (output.wanted && !output.destination) output.produced = std::move(made);
+  }
+
+ private:
+  std::span<const int32_t> TokensOf(const InputValue& input) const;
+  // The caller's memory, or `made` when the row is left to the session; null when the output is not wanted.
+  float* LogitsOf(const OutputValue& output, TensorBuffer* made);
+
+  Schema schema_;
+  // Reused by the next run unless somebody still holds the last result.
+  std::shared_ptr<std::vector<float>> row_;
+};
+
+}  // namespace owml
