@@ -1,44 +1,31 @@
-// Finding control tokens in the template's own text and encoding what lies between.
-// Follows llama.cpp's order: the longest control token first, each searched from left to right.
+// Which added tokens of a vocabulary a rendered conversation may hold, by who wrote the text.
+// Called by the conversation formatter.
 #include "conversation/prompt_tokens.h"
 
 #include <algorithm>
-#include <optional>
 #include <string_view>
+
+#include "text/unicode/utf8.h"
 
 namespace owml {
 namespace {
 
-// Half-open range of bytes, either text or one control token.
-struct Fragment {
-  size_t begin = 0;
-  size_t end = 0;
-  std::optional<uint32_t> control;
-};
-
-bool IsSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
-// True when [begin, end) lies inside one part of the template. `borders` are the ends of the parts.
+// True when a place lies inside what the template wrote without a break.
 class TemplateRanges {
  public:
-  explicit TemplateRanges(const std::vector<PromptPart>& parts) {
-    size_t at = 0;
-    for (const PromptPart& part : parts) {
-      if (part.text.empty()) continue;
-      // Neighbours of one kind are one range.
-      if (!ranges_.empty() && part.from_template && ranges_.back().end == at) {
-        ranges_.back().end = at + part.text.size();
-      } else if (part.from_template) {
-        ranges_.push_back({at, at + part.text.size()});
-      }
-      at += part.text.size();
+  void Add(size_t begin, size_t end) {
+    // Neighbours are one range.
+    if (!ranges_.empty() && ranges_.back().end == begin) {
+      ranges_.back().end = end;
+    } else {
+      ranges_.push_back({begin, end});
     }
   }
 
-  bool Contains(size_t begin, size_t end) const {
-    const auto after = std::upper_bound(ranges_.begin(), ranges_.end(), begin,
+  bool Contains(text::Span place) const {
+    const auto after = std::upper_bound(ranges_.begin(), ranges_.end(), place.begin,
                                         [](size_t value, const Range& range) { return value < range.begin; });
-    return after != ranges_.begin() && end <= std::prev(after)->end;
+    return after != ranges_.begin() && place.end <= std::prev(after)->end;
   }
 
  private:
@@ -49,64 +36,32 @@ class TemplateRanges {
   std::vector<Range> ranges_;
 };
 
-// Splits each text fragment at the occurrences of `control` that the template wrote.
-std::vector<Fragment> SplitAt(const std::vector<Fragment>& fragments, const Vocabulary::Control& control,
-                              std::string_view text, const TemplateRanges& ranges) {
-  std::vector<Fragment> result;
-  for (const Fragment& fragment : fragments) {
-    if (fragment.control) {
-      result.push_back(fragment);
-      continue;
-    }
-    size_t begin = fragment.begin;
-    for (size_t search = begin;;) {
-      const size_t at = text.substr(0, fragment.end).find(control.text, search);
-      if (at == std::string_view::npos) break;
-      const size_t end = at + control.text.size();
-      if (!ranges.Contains(at, end)) {
-        search = at + 1;
-        continue;
-      }
-      size_t left = at;
-      while (control.strips_left && left > begin && IsSpace(text[left - 1])) --left;
-      if (left > begin) result.push_back({begin, left, std::nullopt});
-      result.push_back({at, end, control.id});
-      begin = end;
-      while (control.strips_right && begin < fragment.end && IsSpace(text[begin])) ++begin;
-      search = begin;
-    }
-    if (begin < fragment.end) result.push_back({begin, fragment.end, std::nullopt});
+// Words and white space that a vocabulary holds as whole tokens steer nothing; markup does ("<think>", "[INST]",
+// "<|im_end|>"), whether or not the files call it special.
+bool IsPlainText(const text::AddedToken& token) {
+  if (token.special || token.content.find_first_of("<>[]{}|") != std::string::npos) return false;
+  for (const char* bracket : {"\uFF1C", "\uFF1E", "\uFF5C"}) {  // full width, as some vocabularies spell them
+    if (token.content.find(bracket) != std::string::npos) return false;
   }
-  return result;
+  return true;
 }
 
 }  // namespace
 
 std::vector<uint32_t> EncodePrompt(const Vocabulary& vocabulary, const std::vector<PromptPart>& parts) {
-  std::string text, written;  // all of it, and the template's share
+  std::string rendered;
+  TemplateRanges ranges;
   for (const PromptPart& part : parts) {
-    text += part.text;
-    if (part.from_template) written += part.text;
+    if (part.text.empty()) continue;
+    const size_t begin = rendered.size();
+    rendered += text::ValidPrefix(part.text) == part.text.size() ? part.text : text::Repaired(part.text);
+    if (part.from_template) ranges.Add(begin, rendered.size());
   }
-  const TemplateRanges ranges(parts);
-  std::vector<Fragment> fragments;
-  if (!text.empty()) fragments.push_back({0, text.size(), std::nullopt});
-  for (const Vocabulary::Control& control : vocabulary.controls()) {
-    // Most vocabularies have hundreds of control tokens and a template uses a handful.
-    if (written.find(control.text) != std::string::npos) fragments = SplitAt(fragments, control, text, ranges);
-  }
-
-  std::vector<uint32_t> ids;
-  for (const Fragment& fragment : fragments) {
-    if (fragment.control) {
-      ids.push_back(*fragment.control);
-      continue;
-    }
-    const auto encoded =
-        vocabulary.Encode(std::string_view(text).substr(fragment.begin, fragment.end - fragment.begin), false, false);
-    ids.insert(ids.end(), encoded.begin(), encoded.end());
-  }
-  return ids;
+  text::EncodeOptions options;
+  options.accepts = [&](const text::AddedToken& token, text::Span place) {
+    return ranges.Contains(place) || IsPlainText(token);
+  };
+  return vocabulary.tokenizer().Encode(rendered, options);
 }
 
 }  // namespace owml

@@ -16,7 +16,8 @@ struct PromptPart {
   bool from_template = true;
 };
 
-// Text between control tokens is encoded as a whole, so that borders between parts leave no trace in it.
+// As Tokenizer::Encode does with the whole text, added tokens included, but that an added token which spells markup is
+// taken only where the template wrote all of it. E_INVALIDARG for a conversation that is too long.
 std::vector<uint32_t> EncodePrompt(const Vocabulary& vocabulary, const std::vector<PromptPart>& parts);
 
 }  // namespace owml

@@ -50,10 +50,11 @@ HRESULT Tokenizer::Encode(LPCWSTR text, WINML_TOKENIZER_ENCODE_FLAGS flags, UINT
     RequirePointer(tokenIds, "tokenIds");
     RequirePointer(text, "text");
     RequireMask(flags, kEncodeMask);
-    // Spec-open: the text of a control token is that token here, as prompts written by hand need it. Conversations go
+    // Spec-open: the text of a added token is that token here, as in Hugging Face's tokenizers. Conversations go
     // through the formatters, where what a user types is only text.
-    HandOut(vocabulary_->Encode(ToUtf8(text), (flags & WINML_TOKENIZER_ENCODE_FLAG_ADD_SPECIAL_TOKENS) != 0, true),
-            tokenCount, tokenIds);
+    text::EncodeOptions options;
+    options.add_special_tokens = (flags & WINML_TOKENIZER_ENCODE_FLAG_ADD_SPECIAL_TOKENS) != 0;
+    HandOut(vocabulary_->tokenizer().Encode(ToUtf8(text), options), tokenCount, tokenIds);
   });
 }
 
@@ -63,15 +64,15 @@ HRESULT Tokenizer::Decode(const UINT32* tokenIds, UINT32 tokenCount, WINML_TOKEN
     RequireOut(text, "text");
     if (tokenCount > 0) RequirePointer(tokenIds, "tokenIds");  // Spec-open: no tokens need no array
     RequireMask(flags, kDecodeMask);
-    const bool special = (flags & WINML_TOKENIZER_DECODE_FLAG_SKIP_SPECIAL_TOKENS) == 0;
-    *text = CoTaskWide(ToWide(vocabulary_->Decode({tokenIds, tokenCount}, special)));
+    const bool skip_special = (flags & WINML_TOKENIZER_DECODE_FLAG_SKIP_SPECIAL_TOKENS) != 0;
+    *text = CoTaskWide(ToWide(vocabulary_->tokenizer().Decode({tokenIds, tokenCount}, skip_special)));
   });
 }
 
 HRESULT Tokenizer::CreateDecoder(IWinMLTokenizerDecoder** decoder) noexcept {
   return Guard("IWinMLTokenizer::CreateDecoder", [&] {
     RequireOut(decoder, "decoder");
-    *decoder = Make<TokenizerDecoder>(vocabulary_).Detach();
+    *decoder = Make<TokenizerDecoder>(vocabulary_->shared_tokenizer()).Detach();
   });
 }
 

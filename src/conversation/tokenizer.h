@@ -1,4 +1,4 @@
-// The tokenizer object of applications, over the vocabulary of a GGUF.
+// The tokenizer object of applications, over any vocabulary.
 // Made by tokenizer_factory.cpp.
 #pragma once
 

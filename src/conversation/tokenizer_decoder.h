@@ -6,35 +6,21 @@
 
 #include <memory>
 #include <string>
-#include <string_view>
 
 #include "com/implements.h"
-#include "conversation/vocabulary.h"
+#include "text/tokenizer/streaming_decoder.h"
 
 namespace owml {
 
-// Cuts a stream of bytes into whole characters; what can be no part of a character becomes U+FFFD.
-class Utf8Stream {
- public:
-  // The characters that `bytes` complete, as valid UTF-8.
-  std::string Take(std::string_view bytes);
-  void Clear() { pending_.clear(); }
-
- private:
-  std::string pending_;  // the beginning of a character, at most three bytes
-};
-
 class TokenizerDecoder final : public Implements<TokenizerDecoder, IWinMLTokenizerDecoder> {
  public:
-  explicit TokenizerDecoder(std::shared_ptr<const Vocabulary> vocabulary);
+  explicit TokenizerDecoder(std::shared_ptr<const text::Tokenizer> tokenizer);
 
   HRESULT STDMETHODCALLTYPE DecodeToken(UINT32 tokenId, LPCWSTR* text) noexcept override;
   HRESULT STDMETHODCALLTYPE Reset() noexcept override;
 
  private:
-  std::shared_ptr<const Vocabulary> vocabulary_;
-  Utf8Stream stream_;
-  bool at_start_ = true;
+  text::StreamingDecoder decoder_;
   std::wstring fragment_;
 };
 

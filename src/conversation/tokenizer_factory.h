@@ -10,8 +10,8 @@
 
 namespace owml {
 
-// A .gguf file or its first shard. Throws ERROR_FILE_NOT_FOUND, E_INVALIDARG for an empty path, ERROR_NOT_SUPPORTED for
-// kinds that cannot be read, ERROR_INVALID_DATA for damaged ones.
+// A tokenizer.json, a folder that holds one, a .gguf file or its first shard. Throws ERROR_FILE_NOT_FOUND, E_INVALIDARG
+// for an empty path, ERROR_NOT_SUPPORTED for kinds that cannot be read, ERROR_INVALID_DATA for damaged ones.
 ComPtr<IWinMLTokenizer> CreateTokenizerFromFile(const std::filesystem::path& path);
 
 }  // namespace owml

@@ -10,29 +10,6 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(Utf8StreamTest, ACharacterComesWithItsLastByte) {
-  Utf8Stream stream;
-  EXPECT_EQ(stream.Take("a\xF0\x9F"), "a");
-  EXPECT_EQ(stream.Take("\x8C"), "");
-  EXPECT_EQ(stream.Take("\x8D"), "\U0001F30D");
-  EXPECT_EQ(stream.Take("\u00e9b"), "\u00e9b");
-}
-
-TEST(Utf8StreamTest, NothingWholeIsHeldBack) {
-  Utf8Stream stream;
-  EXPECT_EQ(stream.Take("ab\u4f60\xE5"), "ab\u4f60");
-}
-
-TEST(Utf8StreamTest, BytesOutsideACharacterBecomeReplacementsAtOnce) {
-  Utf8Stream stream;
-  EXPECT_EQ(stream.Take("\x80"), "\ufffd");
-  EXPECT_EQ(stream.Take("\xC3"), "");
-  EXPECT_EQ(stream.Take("a"), "\ufffd\x61");
-  EXPECT_EQ(stream.Take("\xE0\x80"), "\ufffd\ufffd");            // overlong
-  EXPECT_EQ(stream.Take("\xED\xA0\x80"), "\ufffd\ufffd\ufffd");  // a surrogate
-  EXPECT_EQ(stream.Take("\xF4\x90"), "\ufffd\ufffd");            // above U+10FFFF
-}
-
 class TokenizerDecoderTest : public TinyTokenizerTest {};
 
 TEST_F(TokenizerDecoderTest, FragmentsAreWholeCharacters) {

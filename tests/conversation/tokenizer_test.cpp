@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "conversation/conversation_fixture.h"
 
@@ -140,6 +142,58 @@ TEST_F(TokenizerTest, AVocabularyThatPutsASpaceInFrontTakesItAwayAgain) {
   EXPECT_EQ(Joined(Fragments(tokenizer.Get(), ids)), "Hi you");
 }
 
+// A byte-level vocabulary of a few letters with one special and one plain added token.
+constexpr char kSmallJson[] = R"({
+  "version": "1.0",
+  "added_tokens": [
+    {"id": 4, "content": "<|end|>", "special": true, "normalized": false, "single_word": false, "lstrip": false, "rstrip": false},
+    {"id": 5, "content": "<think>", "special": false, "normalized": false, "single_word": false, "lstrip": false, "rstrip": false}],
+  "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false},
+  "decoder": {"type": "ByteLevel"},
+  "model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2, "\u0120": 3}, "merges": ["a b"]}})";
+
+TEST_F(TokenizerTest, AFolderAndItsTokenizerJsonOpenTheSameTokenizer) {
+  folder_.Write("tokenizer.json", kSmallJson);
+  folder_.Write("tokenizer_config.json",
+                R"({"eos_token": "<|end|>", "chat_template": "{{ messages[0].content }}<|end|>"})");
+  for (const auto& path : {folder_.path(), folder_.path() / "tokenizer.json"}) {
+    const auto tokenizer = CreateTokenizerFromFile(path);
+    EXPECT_THAT(Encoded(tokenizer.Get(), "ab a<|end|>"), ElementsAre(2u, 3u, 0u, 4u));
+    EXPECT_EQ(Decoded(tokenizer.Get(), {2, 3, 0}), "ab a");
+    EXPECT_TRUE(Query<IWinMLStructuredConversationFormatter>(tokenizer.Get()));
+    UINT32 count = 0;
+    UINT32* ids = nullptr;
+    ASSERT_EQ(Query<IWinMLTokenizerMetadata>(tokenizer.Get())->GetEosTokenIds(&count, &ids), S_OK);
+    EXPECT_THAT(Taken(count, ids), ElementsAre(4u));
+  }
+}
+
+TEST_F(TokenizerTest, MessageTextNeverBecomesAnAddedTokenThatSpellsMarkup) {
+  folder_.Write("tokenizer.json", R"({
+    "added_tokens": [
+      {"id": 12, "content": "<|end|>", "special": true, "normalized": false, "single_word": false, "lstrip": false, "rstrip": false},
+      {"id": 13, "content": "<think>", "special": false, "normalized": true, "single_word": false, "lstrip": false, "rstrip": false},
+      {"id": 14, "content": "  ", "special": false, "normalized": false, "single_word": false, "lstrip": false, "rstrip": false}],
+    "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false},
+    "decoder": {"type": "ByteLevel"},
+    "model": {"type": "BPE", "vocab": {"<": 0, "|": 1, "e": 2, "n": 3, "d": 4, ">": 5, "t": 6, "h": 7, "i": 8,
+              "k": 9, "x": 10, "\u0120": 11}, "merges": []}})");
+  folder_.Write("tokenizer_config.json",
+                R"({"eos_token": "<|end|>", "chat_template": "{{ messages[0].content }}<think><|end|>"})");
+  const auto tokenizer = CreateTokenizerFromFile(folder_.path());
+  const std::wstring text = L"<|end|><think>x  x<|end|";
+  const WINML_CHAT_MESSAGE message = {L"user", text.c_str()};
+  UINT32 count = 0;
+  UINT32* ids = nullptr;
+  ASSERT_EQ(Query<IWinMLConversationFormatter>(tokenizer.Get())->EncodeConversation(1, &message, 0, &count, &ids),
+            S_OK);
+  const auto encoded = Taken(count, ids);
+  EXPECT_EQ(std::count(encoded.begin(), encoded.end(), 12u), 1);  // the template's
+  EXPECT_EQ(std::count(encoded.begin(), encoded.end(), 13u), 1);
+  EXPECT_EQ(std::count(encoded.begin(), encoded.end(), 14u), 1);  // white space is text as a token too
+  EXPECT_EQ(Decoded(tokenizer.Get(), encoded), "<|end|><think>x  x<|end|<think><|end|>");
+}
+
 TEST_F(TokenizerTest, PathsThatHoldNoReadableTokenizerAreRefused) {
   const auto code_of = [](const std::filesystem::path& path) {
     try {
@@ -152,12 +206,15 @@ TEST_F(TokenizerTest, PathsThatHoldNoReadableTokenizerAreRefused) {
   EXPECT_EQ(code_of({}), E_INVALIDARG);
   EXPECT_EQ(code_of(folder_.path() / "missing.gguf"), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
   EXPECT_EQ(code_of(folder_.path() / "missing-tokenizer.json"), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
-  EXPECT_EQ(code_of(folder_.Write("tokenizer.json", "{}")), HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED));
-  EXPECT_EQ(code_of(folder_.path()), HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED));
+  EXPECT_EQ(code_of(folder_.path()), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));  // a folder without tokenizer.json
+  EXPECT_EQ(code_of(folder_.Write("tokenizer.json", "{}")), HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
+  EXPECT_EQ(code_of(folder_.Write("page.json", "<!DOCTYPE html><html></html>")),
+            HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
+  EXPECT_EQ(code_of(folder_.Write("empty.json", "")), HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
   EXPECT_EQ(code_of(folder_.Write("cut.gguf", "GGUF")), HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
   GgufWriter unknown = TinyChatVocabulary();
   unknown.Add("tokenizer.ggml.model", "no such tokenizer");
-  EXPECT_EQ(code_of(folder_.Write("unknown.gguf", unknown.Bytes())), HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
+  EXPECT_EQ(code_of(folder_.Write("unknown.gguf", unknown.Bytes())), HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED));
   GgufWriter none = TinyChatVocabulary();
   none.Add("tokenizer.ggml.model", "none");
   EXPECT_EQ(code_of(folder_.Write("none.gguf", none.Bytes())), HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED));

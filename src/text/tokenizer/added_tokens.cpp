@@ -43,7 +43,8 @@ const AddedToken* AddedTokens::Find(std::string_view content) const {
   return found == by_content_.end() ? nullptr : &tokens_[found->second];
 }
 
-std::vector<AddedTokens::Match> AddedTokens::FindAll(std::string_view text, bool normalized, AddedTokenUse use) const {
+std::vector<AddedTokens::Match> AddedTokens::FindAll(std::string_view text, bool normalized, AddedTokenUse use,
+                                                     const AddedTokenFilter& accepts) const {
   std::vector<Match> matches;
   const TokenTrie& trie = normalized ? normalized_ : plain_;
   if (trie.empty() || use == AddedTokenUse::kNone) return matches;
@@ -61,7 +62,9 @@ std::vector<AddedTokens::Match> AddedTokens::FindAll(std::string_view text, bool
     size_t best_end = at;
     for (size_t end = at; end < text.size() && trie.Step(&cursor, static_cast<uint8_t>(text[end]));) {
       ++end;
-      if (const uint32_t value = trie.Value(cursor); value != TokenTrie::kNoValue) {
+      const uint32_t value = trie.Value(cursor);
+      if (value != TokenTrie::kNoValue &&
+          (!accepts || accepts(tokens_[value], {static_cast<uint32_t>(at), static_cast<uint32_t>(end)}))) {
         best = value;
         best_end = end;
       }

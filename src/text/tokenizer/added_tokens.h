@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -33,6 +34,9 @@ enum class AddedTokenUse : uint8_t {
   kNone,        // every one stays text
 };
 
+// Whether a token may be taken at a place of the text; for all when empty.
+using AddedTokenFilter = std::function<bool(const AddedToken& token, Span place)>;
+
 class AddedTokens {
  public:
   AddedTokens() = default;
@@ -48,7 +52,8 @@ class AddedTokens {
   };
   // From left to right, the longest at each place, none over another. `normalized` picks the tokens that are looked for
   // behind the normalizer.
-  std::vector<Match> FindAll(std::string_view text, bool normalized, AddedTokenUse use) const;
+  std::vector<Match> FindAll(std::string_view text, bool normalized, AddedTokenUse use,
+                             const AddedTokenFilter& accepts = {}) const;
 
  private:
   std::vector<AddedToken> tokens_;

@@ -97,6 +97,7 @@ class Bpe : public TokenDecoder {
 
 class ByteFallback : public TokenDecoder {
  public:
+  explicit ByteFallback(BadBytes bad_bytes) : bad_bytes_(bad_bytes) {}
   void Apply(std::vector<std::string>* texts) const override {
     std::vector<std::string> result;
     std::string bytes;
@@ -104,6 +105,8 @@ class ByteFallback : public TokenDecoder {
       if (bytes.empty()) return;
       if (ValidPrefix(bytes) == bytes.size()) {
         result.push_back(bytes);
+      } else if (bad_bytes_ == BadBytes::kKeepCharacters) {
+        result.push_back(Repaired(bytes));
       } else {
         result.insert(result.end(), bytes.size(), ToUtf8(kReplacementCharacter));
       }
@@ -121,6 +124,9 @@ class ByteFallback : public TokenDecoder {
     *texts = std::move(result);
   }
   Streaming streaming() const override { return Streaming::kFallback; }
+
+ private:
+  BadBytes bad_bytes_;
 };
 
 class Fuse : public TokenDecoder {
@@ -218,7 +224,7 @@ TokenDecoderPtr MakeWordPieceDecoder(std::string prefix, bool cleanup) {
   return std::make_unique<WordPiece>(std::move(prefix), cleanup);
 }
 TokenDecoderPtr MakeBpeDecoder(std::string suffix) { return std::make_unique<Bpe>(std::move(suffix)); }
-TokenDecoderPtr MakeByteFallbackDecoder() { return std::make_unique<ByteFallback>(); }
+TokenDecoderPtr MakeByteFallbackDecoder(BadBytes bad_bytes) { return std::make_unique<ByteFallback>(bad_bytes); }
 TokenDecoderPtr MakeFuseDecoder() { return std::make_unique<Fuse>(); }
 TokenDecoderPtr MakeStripDecoder(char32_t content, uint32_t start, uint32_t stop) {
   return std::make_unique<Strip>(content, start, stop);

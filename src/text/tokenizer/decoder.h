@@ -35,7 +35,10 @@ TokenDecoderPtr MakeByteLevelDecoder();
 TokenDecoderPtr MakeMetaspaceDecoder(char32_t replacement, bool drop_first);
 TokenDecoderPtr MakeWordPieceDecoder(std::string prefix, bool cleanup);
 TokenDecoderPtr MakeBpeDecoder(std::string suffix);
-TokenDecoderPtr MakeByteFallbackDecoder();
+// What a run of byte tokens gives that is not well-formed UTF-8: U+FFFD for each of its bytes, as in Hugging Face's
+// tokenizers, or its whole characters and U+FFFD for the rest.
+enum class BadBytes : uint8_t { kReplaceRun, kKeepCharacters };
+TokenDecoderPtr MakeByteFallbackDecoder(BadBytes bad_bytes = BadBytes::kReplaceRun);
 TokenDecoderPtr MakeFuseDecoder();
 TokenDecoderPtr MakeStripDecoder(char32_t content, uint32_t start, uint32_t stop);
 TokenDecoderPtr MakeReplaceDecoder(Regex pattern, std::string content);

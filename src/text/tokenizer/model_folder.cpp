@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/mapped_file.h"
 #include "formats/bad_data.h"
+#include "formats/file_identity.h"
 #include "text/tokenizer/json_reader.h"
 #include "text/tokenizer/tokenizer_gguf.h"
 #include "text/tokenizer/tokenizer_json.h"
@@ -154,8 +155,12 @@ OpenedTokenizer OpenTokenizer(const std::filesystem::path& path) {
     throw Error(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), path.string() + ": there is no tokenizer.json in the folder");
   }
   const auto file = MappedFile::Open(path);
-  if (TextOf(*file).starts_with("GGUF")) return OpenGguf(path, *file);
-  return OpenJson(path);
+  const auto bytes = file->bytes();
+  const FileIdentity identity = IdentifyFile(bytes.first(std::min(bytes.size(), kIdentityBytes)));
+  if (identity == FileIdentity::kGguf) return OpenGguf(path, *file);
+  if (identity == FileIdentity::kJson || identity == FileIdentity::kUnknown) return OpenJson(path);
+  throw Error(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
+              path.string() + " is " + Describe(identity) + "; a tokenizer is a tokenizer.json or a .gguf file");
 }
 
 }  // namespace owml::text

@@ -71,7 +71,8 @@ std::vector<uint32_t> Tokenizer::Encode(std::string_view text, const EncodeOptio
   std::string repaired;
   if (ValidPrefix(text) != text.size()) {
     // Spans must still fit the caller's text.
-    if (spans) throw Error(E_INVALIDARG, "places in a text that is not well-formed UTF-8 are not supported");
+    if (spans || options.accepts)
+      throw Error(E_INVALIDARG, "places in a text that is not well-formed UTF-8 are not supported");
     repaired = Repaired(text);
     text = repaired;
   }
@@ -86,7 +87,8 @@ std::vector<uint32_t> Tokenizer::Encode(std::string_view text, const EncodeOptio
   const StateLease state(*this);
   add_special(parts_.before, 0);
   size_t done = 0;
-  for (const AddedTokens::Match& match : added_.FindAll(text, /*normalized=*/false, options.added_tokens)) {
+  for (const AddedTokens::Match& match :
+       added_.FindAll(text, /*normalized=*/false, options.added_tokens, options.accepts)) {
     EncodeSection(text.substr(done, match.span.begin - done), done, options, *state, &ids, spans);
     ids.push_back(match.token->id);
     if (spans) spans->push_back(match.span);
@@ -103,7 +105,7 @@ void Tokenizer::EncodeSection(std::string_view section, size_t offset, const Enc
   AlignedText text;
   text.text = section;
   text.first_source = offset;
-  text.aligned = spans != nullptr;
+  text.aligned = spans != nullptr || (has_normalized_added_ && options.accepts);
   if (text.aligned) {
     // Every byte stands for its whole character.
     text.sources.reserve(section.size());
@@ -127,7 +129,13 @@ void Tokenizer::EncodeSection(std::string_view section, size_t offset, const Enc
     encode(std::move(text));
     return;
   }
-  const auto matches = added_.FindAll(text.text, /*normalized=*/true, options.added_tokens);
+  AddedTokenFilter accepts;
+  if (options.accepts) {
+    accepts = [&](const AddedToken& token, Span place) {
+      return options.accepts(token, {text.sources[place.begin].begin, text.sources[place.end - 1].end});
+    };
+  }
+  const auto matches = added_.FindAll(text.text, /*normalized=*/true, options.added_tokens, accepts);
   size_t done = 0;
   for (const AddedTokens::Match& match : matches) {
     encode(Slice(text, done, match.span.begin));

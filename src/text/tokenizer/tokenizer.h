@@ -42,6 +42,7 @@ struct TokenizerParts {
 struct EncodeOptions {
   bool add_special_tokens = false;
   AddedTokenUse added_tokens = AddedTokenUse::kAll;
+  AddedTokenFilter accepts = {};  // of those; places are bytes of the text that is encoded
 };
 
 class Tokenizer {

@@ -45,7 +45,11 @@ class TokenizerGgufReader {
   }
 
   TokenizerParts Read() {
-    kind_ = metadata_.RequireString("tokenizer.ggml.model");
+    const bool absent = !metadata_.Find("tokenizer.ggml.model");
+    kind_ = absent ? "none" : metadata_.RequireString("tokenizer.ggml.model");
+    if (kind_ == "none" || kind_ == "no_vocab") {
+      throw Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), file_.label() + " carries no tokenizer");
+    }
     ReadTokens();
     ReadTypes();
     ReadScores();
@@ -254,7 +258,7 @@ class TokenizerGgufReader {
       add_bos_ = true;  // whatever the file says, as its models need it
       force_bos_ = kind_ == "gemma4" || pre == "gemma4";
       parts_.decoders.push_back(MakeReplaceDecoder(Regex::Literal(kBlock), " "));
-      parts_.decoders.push_back(MakeByteFallbackDecoder());
+      parts_.decoders.push_back(MakeByteFallbackDecoder(BadBytes::kKeepCharacters));
       parts_.decoders.push_back(MakeFuseDecoder());
     } else {
       steps.push_back(MakeByteLevel(/*add_prefix_space=*/false, /*use_regex=*/false, /*last=*/true));
@@ -351,7 +355,7 @@ class TokenizerGgufReader {
 
   void SentencePieceDecoders(bool prefix) {
     parts_.decoders.push_back(MakeReplaceDecoder(Regex::Literal(kBlock), " "));
-    parts_.decoders.push_back(MakeByteFallbackDecoder());
+    parts_.decoders.push_back(MakeByteFallbackDecoder(BadBytes::kKeepCharacters));
     parts_.decoders.push_back(MakeFuseDecoder());
     if (prefix) parts_.decoders.push_back(MakeStripDecoder(' ', 1, 0));
   }
