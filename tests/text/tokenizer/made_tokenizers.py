@@ -16,6 +16,25 @@ def word_piece():
     return tokenizer, trainers.WordPieceTrainer(vocab_size=3000, special_tokens=SPECIAL, show_progress=False)
 
 
+def word_piece_of_gguf(path):
+    """The BERT vocabulary of a GGUF file, where word starts have a mark, in the spelling of tokenizer.json."""
+    import gguf
+
+    field = gguf.GGUFReader(path).fields["tokenizer.ggml.tokens"]
+    vocabulary = {}
+    for index, part in enumerate(field.data):
+        token = bytes(field.parts[part]).decode()
+        special = token.startswith("[") and token.endswith("]")
+        vocabulary[token if special else token[1:] if token.startswith("\u2581") else "##" + token] = index
+    tokenizer = Tokenizer(models.WordPiece(vocab=vocabulary, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece()
+    tokenizer.post_processor = processors.BertProcessing(("[SEP]", vocabulary["[SEP]"]), ("[CLS]", vocabulary["[CLS]"]))
+    tokenizer.add_special_tokens(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"])
+    return tokenizer
+
+
 def unigram(**arguments):
     return trainers.UnigramTrainer(
         vocab_size=12000, special_tokens=["<unk>", *SPECIAL], unk_token="<unk>", show_progress=False, **arguments

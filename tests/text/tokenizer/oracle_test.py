@@ -1,6 +1,8 @@
-# Ids, decoded text and streamed text are those of Hugging Face's tokenizers, on tokenizers trained here and on the
-# tokenizer.json files named in OWML_TOKENIZER_FILES (separated by ':').
-# Run by ctest: oracle_test.py <tokenizer_probe> <source folder>. OWML_TOKENIZER_TEXTS sets the number of texts.
+# Ids, decoded text and streamed text are those of Hugging Face's tokenizers: on the published tokenizer.json files that
+# tools/bootstrap fetches and on WordPiece out of a GGUF vocabulary, or on tokenizers of other kinds trained here.
+# Run by ctest: oracle_test.py PROBE SOURCE_FOLDER published TOKENIZER_FOLDER GGUF | trained | file PATH...
+# OWML_TOKENIZER_TEXTS sets the number of texts for each tokenizer.
+import json
 import os
 import pathlib
 import random
@@ -8,6 +10,8 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
+import zlib
 
 try:
     from tokenizers import Tokenizer
@@ -28,11 +32,11 @@ FIXED = ["", " ", "a", "\n", "Hello world! Café déjà vu — 123 😊", "\u202
 
 
 def prose(root):
-    """Source code and documents of this tree, and what the system has in other languages."""
+    """Source code and documents of this tree, and as much text in 17 languages."""
     texts = [path.read_text(errors="ignore") for path in sorted(root.glob("src/**/*.cpp"))[:60] + sorted(root.glob("docs/*.md"))]
-    for path in sorted(pathlib.Path("/usr/share/locale").glob("*/LC_MESSAGES/*.mo"))[:200]:
-        texts.append(path.read_bytes().decode("utf-8", "ignore").replace("\0", " ")[-20000:])
-    return "\n".join(texts)
+    code = "\n".join(texts)
+    languages = (root / "tests/text/tokenizer/prose.txt").read_text(encoding="utf-8")
+    return code + languages * (len(code) // len(languages))
 
 
 def make_texts(count, root, special, seed):
@@ -62,13 +66,14 @@ def make_texts(count, root, special, seed):
     return texts
 
 
-def probe(program, path, texts, mode):
+def probe(program, path, texts):
+    """For each text, with special tokens and without: ids, and four texts decoded from them."""
     data = b"".join(struct.pack("<I", len(text)) + text for text in (text.encode() for text in texts))
-    done = subprocess.run([program, path, mode], input=data, capture_output=True)
+    done = subprocess.run([program, path], input=data, capture_output=True)
     if done.returncode != 0:
         sys.exit(f"{path}: {done.stderr.decode()}")
     output, at = done.stdout, 0
-    for _ in texts:
+    for _ in range(2 * len(texts)):
         (count,) = struct.unpack_from("<I", output, at)
         ids = list(struct.unpack_from(f"<{count}I", output, at + 4))
         at += 4 + 4 * count
@@ -85,44 +90,69 @@ def differences(program, path, root, count):
     tokenizer.no_truncation()
     tokenizer.no_padding()
     special = [token.content for token in list(tokenizer.get_added_tokens_decoder().values())[:40]]
-    texts = make_texts(count, root, special, seed=len(str(path.name)))
+    texts = make_texts(count, root, special, seed=zlib.crc32(path.parent.name.encode() if path.name == "tokenizer.json" else path.name.encode()))
+    wanted_texts = [(text, add) for text in texts for add in (True, False)]
     found = []
-    for mode in ("special", "plain"):
-        for text, (ids, strings) in zip(texts, probe(program, str(path), texts, mode)):
-            expected = tokenizer.encode(text, add_special_tokens=mode == "special").ids
-            if ids != expected:
-                found.append(f"{text[:80]!r}: ids {ids[:12]}, expected {expected[:12]}")
-                continue
-            for skip in (False, True):
-                decoded, streamed = strings[2 * skip], strings[2 * skip + 1]
-                wanted = tokenizer.decode(ids, skip_special_tokens=skip)
-                if decoded != wanted:
-                    found.append(f"{text[:80]!r}: text {decoded[:80]!r}, expected {wanted[:80]!r}")
-                elif streamed != wanted:
-                    found.append(f"{text[:80]!r}: stream {streamed[:80]!r}, expected {wanted[:80]!r}")
+    for (text, add), (ids, strings) in zip(wanted_texts, probe(program, str(path), texts)):
+        expected = tokenizer.encode(text, add_special_tokens=add).ids
+        if ids != expected:
+            found.append(f"{text[:80]!r}: ids {ids[:12]}, expected {expected[:12]}")
+            continue
+        for skip in (False, True):
+            decoded, streamed = strings[2 * skip], strings[2 * skip + 1]
+            wanted = tokenizer.decode(ids, skip_special_tokens=skip)
+            if decoded != wanted:
+                found.append(f"{text[:80]!r}: text {decoded[:80]!r}, expected {wanted[:80]!r}")
+            elif streamed != wanted:
+                found.append(f"{text[:80]!r}: stream {streamed[:80]!r}, expected {wanted[:80]!r}")
     return found
 
 
+def report(program, label, path, root, count):
+    began = time.monotonic()
+    found = differences(program, path, root, count)
+    print(f"{label}: {len(found)} differences in {count} texts, {time.monotonic() - began:.1f} s", flush=True)
+    for line in found[:5]:
+        print("  " + line)
+    return not found
+
+
+def published(folder):
+    """The pinned files; ends the test as skipped when one was not fetched."""
+    lock = json.loads((pathlib.Path(sys.argv[2]) / "tools/packages.json").read_text(encoding="utf-8"))
+    for key, entry in lock.items():
+        if key.startswith("tokenizer_"):
+            path = folder / f"{key[len('tokenizer_'):]}-{entry['version']}" / "tokenizer.json"
+            if not path.exists():
+                print(f"skipped: {path} has not been fetched; run tools/bootstrap --tests")
+                sys.exit(77)
+            yield path.parent.name, path
+
+
 def main():
-    program, root = sys.argv[1], pathlib.Path(sys.argv[2])
-    count = int(os.environ.get("OWML_TOKENIZER_TEXTS", "2000"))
-    failed = False
+    program, root, what = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
+    count = int(os.environ.get("OWML_TOKENIZER_TEXTS", "200"))
+    good = True
     with tempfile.TemporaryDirectory() as folder:
-        paths = [pathlib.Path(path) for path in os.environ.get("OWML_TOKENIZER_FILES", "").split(":") if path]
-        source = prose(root)
-        chance = random.Random(5)
-        training = [source[i : i + 300] for i in (chance.randrange(len(source) - 300) for _ in range(4000))]
-        for maker in made_tokenizers.MADE:
-            path = pathlib.Path(folder) / f"{maker.__name__}.json"
-            made_tokenizers.make(maker, training).save(str(path))
-            paths.append(path)
-        for path in paths:
-            found = differences(program, path, root, count)
-            print(f"{path}: {len(found)} differences in {count} texts")
-            for line in found[:5]:
-                print("  " + line)
-            failed |= bool(found)
-    sys.exit(1 if failed else 0)
+        if what == "published":
+            files = list(published(pathlib.Path(sys.argv[4])))
+            path = pathlib.Path(folder) / "bert.json"
+            made_tokenizers.word_piece_of_gguf(sys.argv[5]).save(str(path))
+            files.append(("WordPiece of " + pathlib.Path(sys.argv[5]).name, path))
+            assert len(files) >= 12
+        elif what == "trained":
+            files = []
+            source, chance = prose(root), random.Random(5)
+            training = [source[i : i + 120] for i in (chance.randrange(len(source) - 120) for _ in range(1500))]
+            for maker in made_tokenizers.MADE:
+                path = pathlib.Path(folder) / f"{maker.__name__}.json"
+                made_tokenizers.make(maker, training).save(str(path))
+                files.append((maker.__name__, path))
+        else:
+            files = [(path, pathlib.Path(path)) for path in sys.argv[4:]]
+        for label, path in files:
+            good &= report(program, label, path, root, count)
+    sys.exit(0 if good else 1)
 
 
 if __name__ == "__main__":
