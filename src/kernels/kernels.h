@@ -15,8 +15,9 @@ namespace owml::kernels {
 // 32 activations as bytes: value = scale * values[i]. A block that holds a NaN or an infinity has a NaN scale.
 struct Q8Block {
   float scale;
-  float scaled_sum;  // scale * sum
-  int32_t sum;       // of values
+  float scaled_sum;   // scale * sum
+  int32_t sum;        // of values
+  int32_t first_sum;  // of the first 16
   int8_t values[kBlock];
 };
 

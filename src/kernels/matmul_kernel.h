@@ -11,69 +11,151 @@
 
 namespace owml::kernels {
 
-// 4-bit weights: sum = scale * (q - 8) without minimum, scale * q + minimum with it. `x` are the blocks of C tokens at
-// the same place of the width. The integer sum of a block is exact.
-template <class V, bool HasMinimum>
-struct NibbleBlocks {
-  static constexpr size_t kBytes = 16 * ((HasMinimum ? 4 : 2) + 16);
-
+// 32 columns of quantized weights, as quant_block.h and panel.h describe them. `x` are the blocks of C tokens at the
+// same place of the width. Integer sums are exact, over 32 columns or, where the sub-blocks are that short, over 16;
+// sub-scales multiply them exactly too (below 2^24), so that only the scales of blocks and activations round.
+template <class V, WeightType Type>
+struct QuantBlocks {
+  static constexpr QuantForm kForm = FormOf(Type);
+  static constexpr size_t kHead = PanelHeadBytes(Type);
+  static constexpr size_t kPlanes = PlaneCount(kForm.bits) * kPlaneBytes;
+  static constexpr bool kOffsetBytes = kForm.offset == 128;
+  // Vectors with 16-bit sums hold the products of 5-bit weights for half a block only.
+  static constexpr bool kFiveBits = kForm.bits == 5 || Type == WeightType::kMXFP4;
   template <int C>
-  static OWML_INLINE void Add(const uint8_t* block, const Q8Block* x, size_t stride, typename V::F (&total)[C]) {
-    constexpr int kChains = C == 1 ? 2 : 1;  // one token alone would wait for its own sums
-    typename V::NibbleSum sum[C][kChains];
-    OWML_UNROLL for (int c = 0; c < C; ++c) {
-      OWML_UNROLL for (int i = 0; i < kChains; ++i) sum[c][i] = V::NoNibbles();
-    }
-    const uint8_t* groups = block + (HasMinimum ? 64 : 32);
-    OWML_UNROLL for (int g = 0; g < 4; ++g) {
-      const typename V::Bytes pairs = V::LoadBytes(groups + 64 * g);
-      const typename V::Bytes low = V::LowNibbles(pairs);
-      OWML_UNROLL for (int c = 0; c < C; ++c) {
-        sum[c][0] = V::AddNibbles(sum[c][0], low, x[c * stride].values + 4 * g);
+  static constexpr int kSums = kForm.sub == 16 || C == 1 || (V::kNarrowSums && kFiveBits) ? 2 : 1;
+
+  // Columns 4G to 4G + 3 of all rows: q, or with a codebook what it stands for.
+  template <int G>
+  static OWML_INLINE typename V::Bytes Group(const uint8_t* planes) {
+    if constexpr (kForm.bits == 8) {
+      return V::LoadBytes(planes + G * kPlaneBytes);
+    } else if constexpr (kForm.bits >= 4) {
+      typename V::Bytes q = V::template Bits<G / 4 * -4, 15>(V::LoadBytes(planes + G % 4 * kPlaneBytes));
+      if constexpr (kForm.codebook) return V::Lookup(q, CodebookOf(Type).data());
+      const uint8_t* more = planes + 4 * kPlaneBytes;
+      if constexpr (kForm.bits == 5) q = V::Or(q, V::template Bits<4 - G, 16>(V::LoadBytes(more)));
+      if constexpr (kForm.bits == 6) {
+        q = V::Or(q, V::template Bits<4 - G % 4 * 2, 48>(V::LoadBytes(more + G / 4 * kPlaneBytes)));
       }
-      const typename V::Bytes high = V::HighNibbles(pairs);
-      OWML_UNROLL for (int c = 0; c < C; ++c) {
-        sum[c][kChains - 1] = V::AddNibbles(sum[c][kChains - 1], high, x[c * stride].values + 16 + 4 * g);
-      }
-    }
-    const typename V::F scale = V::LoadHalf(block);
-    OWML_UNROLL for (int c = 0; c < C; ++c) {
-      const Q8Block& activations = x[c * stride];
-      typename V::I whole = V::WholeOf(sum[c][0]);
-      if constexpr (kChains == 2) whole = V::AddInt(whole, V::WholeOf(sum[c][1]));
-      if constexpr (!HasMinimum) whole = V::AddInt(whole, V::SetInt(-8 * activations.sum));
-      total[c] = V::Fma(V::Mul(scale, V::Set(activations.scale)), V::ToFloat(whole), total[c]);
-      if constexpr (HasMinimum) {
-        total[c] = V::Fma(V::LoadHalf(block + 32), V::Set(activations.scaled_sum), total[c]);
-      }
+      return q;
+    } else {
+      typename V::Bytes q = V::template Bits<G % 4 * -2, 3>(V::LoadBytes(planes + G / 4 * kPlaneBytes));
+      if constexpr (kForm.bits == 3) q = V::Or(q, V::template Bits<2 - G, 4>(V::LoadBytes(planes + 2 * kPlaneBytes)));
+      return q;
     }
   }
-};
 
-// 8-bit weights, stored with 128 added.
-template <class V>
-struct ByteBlocks {
-  static constexpr size_t kBytes = 16 * (2 + 32);
+  static OWML_INLINE auto NoSum() {
+    if constexpr (kOffsetBytes || kForm.bits == 6) {
+      return V::SetInt(0);
+    } else {
+      return V::NoSmall();
+    }
+  }
 
+  template <class Sum>
+  static OWML_INLINE Sum AddProducts(Sum sum, typename V::Bytes q, const int8_t* x) {
+    if constexpr (kOffsetBytes) {
+      return V::AddOffsetBytes(sum, q, x);
+    } else if constexpr (kForm.bits == 6) {
+      return V::AddWide(sum, q, x);
+    } else {
+      return V::AddSmall(sum, q, x);
+    }
+  }
+
+  template <class Sum>
+  static OWML_INLINE typename V::I Whole(Sum sum) {
+    if constexpr (kOffsetBytes || kForm.bits == 6) {
+      return sum;
+    } else {
+      return V::WholeOf(sum);
+    }
+  }
+
+  template <int G, int C, class Sum, int S>
+  static OWML_INLINE void AddGroup(const uint8_t* planes, const Q8Block* x, size_t stride, Sum (&sum)[C][S]) {
+    const typename V::Bytes q = Group<G>(planes);
+    OWML_UNROLL for (int c = 0; c < C; ++c) {
+      sum[c][G / 4 % S] = AddProducts(sum[c][G / 4 % S], q, x[c * stride].values + 4 * G);
+    }
+  }
+
+  // `head` and `planes` of the block and of the 32 columns, which are number `part` in their block.
   template <int C>
-  static OWML_INLINE void Add(const uint8_t* block, const Q8Block* x, size_t stride, typename V::F (&total)[C]) {
-    constexpr int kChains = C == 1 ? 2 : 1;
-    typename V::I sum[C][kChains];
-    OWML_UNROLL for (int c = 0; c < C; ++c) {
-      sum[c][0] = V::StartOffsetBytes(x[c * stride].sum);
-      if constexpr (kChains == 2) sum[c][1] = V::SetInt(0);
+  static OWML_INLINE void Add(const uint8_t* head, const uint8_t* planes, size_t part, const Q8Block* x, size_t stride,
+                              typename V::F (&total)[C]) {
+    constexpr int S = kSums<C>;
+    decltype(NoSum()) sum[C][S];
+    OWML_UNROLL for (int c = 0; c < C; ++c) { OWML_UNROLL for (int s = 0; s < S; ++s) sum[c][s] = NoSum(); }
+    if constexpr (kOffsetBytes) {
+      OWML_UNROLL for (int c = 0; c < C; ++c) sum[c][0] = V::StartOffsetBytes(x[c * stride].sum);
     }
-    OWML_UNROLL for (int g = 0; g < 8; ++g) {
-      const typename V::Bytes weights = V::LoadBytes(block + 32 + 64 * g);
-      OWML_UNROLL for (int c = 0; c < C; ++c) {
-        sum[c][g % kChains] = V::AddOffsetBytes(sum[c][g % kChains], weights, x[c * stride].values + 4 * g);
+    // Groups g and 4 + g may share a plane.
+    AddGroup<0>(planes, x, stride, sum), AddGroup<4>(planes, x, stride, sum);
+    AddGroup<1>(planes, x, stride, sum), AddGroup<5>(planes, x, stride, sum);
+    AddGroup<2>(planes, x, stride, sum), AddGroup<6>(planes, x, stride, sum);
+    AddGroup<3>(planes, x, stride, sum), AddGroup<7>(planes, x, stride, sum);
+    if constexpr (kForm.sub == 16) {
+      AddHalves(head, part, x, stride, sum, total);
+    } else {
+      AddWholes(head, part, x, stride, sum, total);
+    }
+  }
+
+  // One scale for the 32 columns.
+  template <int C, class Sum, int S>
+  static OWML_INLINE void AddWholes(const uint8_t* head, size_t part, const Q8Block* x, size_t stride,
+                                    const Sum (&sum)[C][S], typename V::F (&total)[C]) {
+    const uint8_t* scales = head + (kForm.minimum ? 64 : 32);
+    typename V::F scale = kForm.bfloat_scale ? V::LoadBfloat(head) : V::LoadHalf(head);
+    typename V::F minimum = kForm.minimum ? V::LoadHalf(head + 32) : scale;
+    if constexpr (kForm.scales) scale = V::Mul(scale, V::LoadByteFloats(scales + 16 * part));
+    if constexpr (kForm.scales && kForm.minimum) {
+      minimum = V::Mul(minimum, V::LoadByteFloats(scales + 16 * (kForm.subs() + part)));
+    }
+    OWML_UNROLL for (int c = 0; c < C; ++c) {
+      const Q8Block& activations = x[c * stride];
+      typename V::I whole = Whole(sum[c][0]);
+      if constexpr (S == 2) whole = V::AddInt(whole, Whole(sum[c][1]));
+      if constexpr (kForm.offset != 0 && !kOffsetBytes) {
+        whole = V::AddInt(whole, V::SetInt(-kForm.offset * activations.sum));
       }
+      total[c] = V::Fma(V::Mul(scale, V::Set(activations.scale)), V::ToFloat(whole), total[c]);
+      if constexpr (kForm.minimum) total[c] = V::Fma(minimum, V::Set(activations.scaled_sum), total[c]);
     }
-    const typename V::F scale = V::LoadHalf(block);
+  }
+
+  // A scale for each 16 columns.
+  template <int C, class Sum>
+  static OWML_INLINE void AddHalves(const uint8_t* head, size_t part, const Q8Block* x, size_t stride,
+                                    const Sum (&sum)[C][2], typename V::F (&total)[C]) {
+    const typename V::F scale = V::LoadHalf(head);
+    const uint8_t* scales = head + (kForm.minimum ? 64 : 32) + 32 * part;
+    typename V::F first, second, first_minimum = scale, second_minimum = scale, minimum = scale;
+    if constexpr (kForm.pairs()) {
+      first = V::LoadNibbleFloats(scales, false), second = V::LoadNibbleFloats(scales + 16, false);
+      first_minimum = V::LoadNibbleFloats(scales, true), second_minimum = V::LoadNibbleFloats(scales + 16, true);
+      minimum = V::LoadHalf(head + 32);
+    } else {
+      first = V::LoadByteFloats(scales), second = V::LoadByteFloats(scales + 16);
+    }
     OWML_UNROLL for (int c = 0; c < C; ++c) {
-      typename V::I whole = sum[c][0];
-      if constexpr (kChains == 2) whole = V::AddInt(whole, sum[c][1]);
-      total[c] = V::Fma(V::Mul(scale, V::Set(x[c * stride].scale)), V::ToFloat(whole), total[c]);
+      const Q8Block& activations = x[c * stride];
+      const int32_t second_sum = activations.sum - activations.first_sum;
+      typename V::I a = Whole(sum[c][0]), b = Whole(sum[c][1]);
+      if constexpr (kForm.offset != 0) {
+        a = V::AddInt(a, V::SetInt(-kForm.offset * activations.first_sum));
+        b = V::AddInt(b, V::SetInt(-kForm.offset * second_sum));
+      }
+      const typename V::F whole = V::Fma(V::ToFloat(b), second, V::Mul(V::ToFloat(a), first));
+      total[c] = V::Fma(V::Mul(scale, V::Set(activations.scale)), whole, total[c]);
+      if constexpr (kForm.minimum) {
+        const typename V::F below = V::Fma(V::Set(static_cast<float>(second_sum)), second_minimum,
+                                           V::Mul(V::Set(static_cast<float>(activations.first_sum)), first_minimum));
+        total[c] = V::Fma(V::Mul(minimum, V::Set(activations.scale)), below, total[c]);
+      }
     }
   }
 };
@@ -87,32 +169,40 @@ OWML_INLINE void StoreOutput(float* out, typename V::F value, size_t rows, bool 
   }
 }
 
-template <class V, class Blocks, int C>
+template <class V, WeightType Type, int C>
 OWML_INLINE void QuantizedTile(const uint8_t* panel, const MatmulCall& call, size_t token, size_t row) {
-  const size_t blocks = call.columns / kBlock;
-  const Q8Block* x = call.q8 + token * blocks;
+  using Blocks = QuantBlocks<V, Type>;
+  constexpr size_t kParts = Blocks::kForm.values / kBlock;
+  const size_t stride = call.columns / kBlock;
+  const Q8Block* x = call.q8 + token * stride;
   typename V::F total[C];
   OWML_UNROLL for (int c = 0; c < C; ++c) total[c] = V::Set(0.0f);
-  for (size_t b = 0; b < blocks; ++b) Blocks::template Add<C>(panel + b * Blocks::kBytes, x + b, blocks, total);
+  for (size_t b = 0; b < stride; b += kParts) {
+    const uint8_t* planes = panel + Blocks::kHead;
+    for (size_t part = 0; part < kParts; ++part, planes += Blocks::kPlanes) {
+      Blocks::template Add<C>(panel, planes, part, x + b + part, stride, total);
+    }
+    panel = planes;
+  }
   float* out = call.out + token * call.out_stride + row;
   OWML_UNROLL for (int c = 0; c < C; ++c) {
     StoreOutput<V>(out + c * call.out_stride, total[c], call.rows - row, call.accumulate);
   }
 }
 
-template <class V, class Blocks>
+template <class V, WeightType Type>
 void QuantizedMatmul(const MatmulCall& call) {
   const auto* panel = reinterpret_cast<const uint8_t*>(call.panels);
-  for (size_t row = 0; row < call.rows; row += 16, panel += call.columns / kBlock * Blocks::kBytes) {
+  for (size_t row = 0; row < call.rows; row += 16, panel += PanelBytes(Type, call.columns)) {
     size_t t = 0;
-    for (; t + V::kTile <= call.tokens; t += V::kTile) QuantizedTile<V, Blocks, V::kTile>(panel, call, t, row);
+    for (; t + V::kTile <= call.tokens; t += V::kTile) QuantizedTile<V, Type, V::kTile>(panel, call, t, row);
     if constexpr (V::kTile > 4) {
-      for (; t + 4 <= call.tokens; t += 4) QuantizedTile<V, Blocks, 4>(panel, call, t, row);
+      for (; t + 4 <= call.tokens; t += 4) QuantizedTile<V, Type, 4>(panel, call, t, row);
     }
     if constexpr (V::kTile > 2) {
-      for (; t + 2 <= call.tokens; t += 2) QuantizedTile<V, Blocks, 2>(panel, call, t, row);
+      for (; t + 2 <= call.tokens; t += 2) QuantizedTile<V, Type, 2>(panel, call, t, row);
     }
-    for (; t < call.tokens; ++t) QuantizedTile<V, Blocks, 1>(panel, call, t, row);
+    for (; t < call.tokens; ++t) QuantizedTile<V, Type, 1>(panel, call, t, row);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace owml::kernels {
 namespace {
@@ -28,22 +29,66 @@ bool PackValues(const std::byte* const* rows, size_t count, size_t columns, std:
   return finite;
 }
 
-// Blocks of `Halves` half numbers and `Groups` groups of four bytes.
-template <size_t Halves, size_t Groups>
-bool PackBlocks(const std::byte* const* rows, size_t count, size_t blocks, std::byte offset, std::byte* out) {
-  constexpr size_t kFileBlock = 2 * Halves + 4 * Groups;
+// Four bytes of a plane: `Width` bits of every value, from bit `low` on, of groups first, first + Step, ...
+template <int Width, int Step>
+void PackPlane(const uint8_t* quants, int first, int low, std::byte* out) {
+  constexpr uint32_t kMask = ((1u << Width) - 1) * 0x01010101u;
+  uint32_t four = 0;
+  for (int k = 0; k < 8 / Width; ++k) {
+    uint32_t group;
+    std::memcpy(&group, quants + 4 * (first + k * Step), sizeof(group));
+    four |= (group >> low & kMask) << (Width * k);
+  }
+  std::memcpy(out, &four, sizeof(four));
+}
+
+// The planes of 32 columns of one row; `out` is the row's place in the first plane.
+template <int Bits>
+void PackPlanes(const uint8_t* quants, std::byte* out) {
+  const auto next = [&out] { return std::exchange(out, out + kPlaneBytes); };
+  if constexpr (Bits == 8) {
+    for (int g = 0; g < 8; ++g) PackPlane<8, 1>(quants, g, 0, next());
+  }
+  if constexpr (Bits >= 4 && Bits < 8) {
+    for (int g = 0; g < 4; ++g) PackPlane<4, 4>(quants, g, 0, next());
+  }
+  if constexpr (Bits % 4 / 2 == 1) {
+    for (int g = 0; g < 8; g += 4) PackPlane<2, 1>(quants, g, Bits == 6 ? 4 : 0, next());
+  }
+  if constexpr (Bits % 2 == 1) PackPlane<1, 1>(quants, 0, Bits - 1, next());
+}
+
+// One block of one row into its places of the panel.
+template <WeightType Type>
+void PackBlock(const QuantBlock& block, size_t row, std::byte* panel) {
+  constexpr QuantForm kForm = FormOf(Type);
+  std::memcpy(panel + 2 * row, &block.scale, 2);
+  std::byte* at = panel + 2 * kPanelRows;
+  if constexpr (kForm.minimum) {
+    std::memcpy(at + 2 * row, &block.minimum, 2);
+    at += 2 * kPanelRows;
+  }
+  if constexpr (kForm.scales) {
+    for (size_t i = 0; i < kForm.subs(); ++i, at += kPanelRows) {
+      at[row] = static_cast<std::byte>(block.scales[i] | (kForm.pairs() ? block.minima[i] << 4 : 0));
+    }
+    for (size_t i = 0; kForm.minimum && !kForm.pairs() && i < kForm.subs(); ++i, at += kPanelRows) {
+      at[row] = static_cast<std::byte>(block.minima[i]);
+    }
+  }
+  for (size_t i = 0; i < kForm.values; i += kBlock, at += PlaneCount(kForm.bits) * kPlaneBytes) {
+    PackPlanes<kForm.bits>(block.quants + i, at + 4 * row);
+  }
+}
+
+template <WeightType Type>
+bool PackBlocks(const std::byte* const* rows, size_t count, size_t columns, std::byte* out) {
   bool finite = true;
-  for (size_t block = 0; block < blocks; ++block, out += kPanelRows * kFileBlock) {
+  QuantBlock block;
+  for (size_t b = 0; b < columns / BlockValues(Type); ++b, out += PanelBlockBytes(Type)) {
     for (size_t r = 0; r < count; ++r) {
-      const std::byte* from = rows[r] + block * kFileBlock;
-      for (size_t h = 0; h < Halves; ++h, from += 2) {
-        finite &= IsFiniteHalf(from);
-        std::memcpy(out + (h * kPanelRows + r) * 2, from, 2);
-      }
-      std::byte* values = out + Halves * kPanelRows * 2 + 4 * r;
-      for (size_t g = 0; g < Groups; ++g, values += 4 * kPanelRows) {
-        for (size_t i = 0; i < 4; ++i) values[i] = *from++ ^ offset;
-      }
+      finite &= Unpack(Type, rows[r] + b * BlockBytes(Type), &block);
+      PackBlock<Type>(block, r, out);
     }
   }
   return finite;
@@ -58,7 +103,6 @@ bool PackPanel(WeightType type, const std::byte* matrix, size_t rows, size_t col
   for (size_t r = 0; r < count; ++r) row[r] = matrix + (first + r) * RowBytes(type, columns);
   if (count < kPanelRows) std::memset(out, 0, PanelBytes(type, columns));
 
-  const size_t blocks = columns / kBlock;
   switch (type) {
     case WeightType::kF32:
       return PackValues<4, IsFiniteFloat>(row, count, columns, out);
@@ -67,11 +111,29 @@ bool PackPanel(WeightType type, const std::byte* matrix, size_t rows, size_t col
     case WeightType::kBF16:
       return PackValues<2, IsFiniteBfloat>(row, count, columns, out);
     case WeightType::kQ8_0:
-      return PackBlocks<1, 8>(row, count, blocks, std::byte{0x80}, out);
+      return PackBlocks<WeightType::kQ8_0>(row, count, columns, out);
     case WeightType::kQ4_0:
-      return PackBlocks<1, 4>(row, count, blocks, std::byte{0}, out);
+      return PackBlocks<WeightType::kQ4_0>(row, count, columns, out);
     case WeightType::kQ4_1:
-      return PackBlocks<2, 4>(row, count, blocks, std::byte{0}, out);
+      return PackBlocks<WeightType::kQ4_1>(row, count, columns, out);
+    case WeightType::kQ5_0:
+      return PackBlocks<WeightType::kQ5_0>(row, count, columns, out);
+    case WeightType::kQ5_1:
+      return PackBlocks<WeightType::kQ5_1>(row, count, columns, out);
+    case WeightType::kQ2_K:
+      return PackBlocks<WeightType::kQ2_K>(row, count, columns, out);
+    case WeightType::kQ3_K:
+      return PackBlocks<WeightType::kQ3_K>(row, count, columns, out);
+    case WeightType::kQ4_K:
+      return PackBlocks<WeightType::kQ4_K>(row, count, columns, out);
+    case WeightType::kQ5_K:
+      return PackBlocks<WeightType::kQ5_K>(row, count, columns, out);
+    case WeightType::kQ6_K:
+      return PackBlocks<WeightType::kQ6_K>(row, count, columns, out);
+    case WeightType::kIQ4_NL:
+      return PackBlocks<WeightType::kIQ4_NL>(row, count, columns, out);
+    case WeightType::kMXFP4:
+      return PackBlocks<WeightType::kMXFP4>(row, count, columns, out);
   }
   return false;
 }

@@ -21,8 +21,9 @@ struct Avx2Vector {
     __m256i a, b;
   };
   using Bytes = I;
-  using NibbleSum = I;  // 16-bit lanes: a block of 4-bit weights stays below 2^15
+  using SmallSum = I;  // 16-bit lanes: 32 columns of 4-bit weights, or 16 of 5-bit weights, stay below 2^15
 
+  static constexpr bool kNarrowSums = true;
   static constexpr int kTile = 2;
   static constexpr int kAttentionWidth = 1;
 
@@ -106,23 +107,43 @@ struct Avx2Vector {
   }
 
   static OWML_INLINE Bytes LoadBytes(const uint8_t* x) { return {LoadInt(x).a, LoadInt(x + 32).a}; }
-  static OWML_INLINE Bytes LowNibbles(Bytes x) {
-    const __m256i mask = _mm256_set1_epi8(15);
+  // (x << Left or x >> -Left) & Mask, byte by byte.
+  template <int Left, int Mask>
+  static OWML_INLINE Bytes Bits(Bytes x) {
+    const __m256i mask = _mm256_set1_epi8(Mask);
+    if constexpr (Left > 0) x = {_mm256_slli_epi16(x.a, Left), _mm256_slli_epi16(x.b, Left)};
+    if constexpr (Left < 0) x = {_mm256_srli_epi16(x.a, -Left), _mm256_srli_epi16(x.b, -Left)};
     return {_mm256_and_si256(x.a, mask), _mm256_and_si256(x.b, mask)};
   }
-  static OWML_INLINE Bytes HighNibbles(Bytes x) {
-    return LowNibbles({_mm256_srli_epi16(x.a, 4), _mm256_srli_epi16(x.b, 4)});
+  static OWML_INLINE Bytes Or(Bytes x, Bytes y) { return {_mm256_or_si256(x.a, y.a), _mm256_or_si256(x.b, y.b)}; }
+  static OWML_INLINE Bytes Lookup(Bytes index, const uint8_t* table) {
+    const __m256i both = _mm256_broadcastsi128_si256(Load128(table));
+    return {_mm256_shuffle_epi8(both, index.a), _mm256_shuffle_epi8(both, index.b)};
+  }
+  static OWML_INLINE F LoadByteFloats(const uint8_t* x) {
+    const __m128i bytes = Load128(x);
+    return ToFloat({_mm256_cvtepi8_epi32(bytes), _mm256_cvtepi8_epi32(_mm_srli_si128(bytes, 8))});
+  }
+  static OWML_INLINE F LoadNibbleFloats(const uint8_t* x, bool high) {
+    const __m128i mask = _mm_set1_epi8(15);
+    const __m128i bytes = _mm_and_si128(high ? _mm_srli_epi16(Load128(x), 4) : Load128(x), mask);
+    return ToFloat({_mm256_cvtepu8_epi32(bytes), _mm256_cvtepu8_epi32(_mm_srli_si128(bytes, 8))});
   }
 
-  static OWML_INLINE NibbleSum NoNibbles() { return SetInt(0); }
-  static OWML_INLINE NibbleSum AddNibbles(NibbleSum sum, Bytes weights, const int8_t* x) {
+  static OWML_INLINE SmallSum NoSmall() { return SetInt(0); }
+  static OWML_INLINE SmallSum AddSmall(SmallSum sum, Bytes weights, const int8_t* x) {
     const __m256i four = Broadcast(x);
     return {_mm256_add_epi16(sum.a, _mm256_maddubs_epi16(weights.a, four)),
             _mm256_add_epi16(sum.b, _mm256_maddubs_epi16(weights.b, four))};
   }
-  static OWML_INLINE I WholeOf(NibbleSum sum) {
+  static OWML_INLINE I WholeOf(SmallSum sum) {
     const __m256i ones = _mm256_set1_epi16(1);
     return {_mm256_madd_epi16(sum.a, ones), _mm256_madd_epi16(sum.b, ones)};
+  }
+  // For weights of up to 7 bits.
+  static OWML_INLINE I AddWide(I sum, Bytes weights, const int8_t* x) {
+    const __m256i four = Broadcast(x);
+    return AddInt(sum, WholeOf({_mm256_maddubs_epi16(weights.a, four), _mm256_maddubs_epi16(weights.b, four)}));
   }
 
   // vpmaddubsw would saturate on weights up to 255, so they become signed again and give their sign to x: at most
@@ -138,6 +159,7 @@ struct Avx2Vector {
   static OWML_INLINE I LoadInt(const void* x) {
     return {_mm256_loadu_si256(static_cast<const __m256i*>(x)), _mm256_setzero_si256()};
   }
+  static OWML_INLINE __m128i Load128(const void* x) { return _mm_loadu_si128(static_cast<const __m128i*>(x)); }
   static OWML_INLINE __m256i Broadcast(const int8_t* x) {
     int32_t four;
     __builtin_memcpy(&four, x, sizeof(four));

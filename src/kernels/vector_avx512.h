@@ -17,8 +17,9 @@ struct Avx512Vector {
   using F = __m512;
   using I = __m512i;
   using Bytes = __m512i;
-  using NibbleSum = __m512i;
+  using SmallSum = __m512i;
 
+  static constexpr bool kNarrowSums = false;
   static constexpr int kTile = 8;
   static constexpr int kAttentionWidth = 4;
 
@@ -64,14 +65,29 @@ struct Avx512Vector {
   }
 
   static OWML_INLINE Bytes LoadBytes(const uint8_t* x) { return _mm512_loadu_si512(x); }
-  static OWML_INLINE Bytes LowNibbles(Bytes x) { return _mm512_and_si512(x, _mm512_set1_epi8(15)); }
-  static OWML_INLINE Bytes HighNibbles(Bytes x) { return LowNibbles(_mm512_srli_epi16(x, 4)); }
+  // (x << Left or x >> -Left) & Mask, byte by byte.
+  template <int Left, int Mask>
+  static OWML_INLINE Bytes Bits(Bytes x) {
+    if constexpr (Left > 0) x = _mm512_slli_epi16(x, Left);
+    if constexpr (Left < 0) x = _mm512_srli_epi16(x, -Left);
+    return _mm512_and_si512(x, _mm512_set1_epi8(Mask));
+  }
+  static OWML_INLINE Bytes Or(Bytes a, Bytes b) { return _mm512_or_si512(a, b); }
+  static OWML_INLINE Bytes Lookup(Bytes index, const uint8_t* table) {
+    return _mm512_shuffle_epi8(_mm512_broadcast_i32x4(Load128(table)), index);
+  }
+  static OWML_INLINE F LoadByteFloats(const uint8_t* x) { return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(Load128(x))); }
+  static OWML_INLINE F LoadNibbleFloats(const uint8_t* x, bool high) {
+    const __m512i bytes = _mm512_cvtepu8_epi32(Load128(x));
+    return _mm512_cvtepi32_ps(high ? _mm512_srli_epi32(bytes, 4) : _mm512_and_si512(bytes, _mm512_set1_epi32(15)));
+  }
 
-  static OWML_INLINE NibbleSum NoNibbles() { return _mm512_setzero_si512(); }
-  static OWML_INLINE NibbleSum AddNibbles(NibbleSum sum, Bytes weights, const int8_t* x) {
+  static OWML_INLINE SmallSum NoSmall() { return _mm512_setzero_si512(); }
+  static OWML_INLINE SmallSum AddSmall(SmallSum sum, Bytes weights, const int8_t* x) {
     return _mm512_dpbusd_epi32(sum, weights, Broadcast(x));
   }
-  static OWML_INLINE I WholeOf(NibbleSum sum) { return sum; }
+  static OWML_INLINE I WholeOf(SmallSum sum) { return sum; }
+  static OWML_INLINE I AddWide(I sum, Bytes weights, const int8_t* x) { return AddSmall(sum, weights, x); }
 
   // The products take the weights with their offset of 128, which is taken back here.
   static OWML_INLINE I StartOffsetBytes(int32_t sum_of_x) { return SetInt(-128 * sum_of_x); }
@@ -81,6 +97,7 @@ struct Avx512Vector {
 
  private:
   static OWML_INLINE __mmask16 First(size_t count) { return static_cast<__mmask16>((1u << count) - 1); }
+  static OWML_INLINE __m128i Load128(const void* x) { return _mm_loadu_si128(static_cast<const __m128i*>(x)); }
   static OWML_INLINE __m256i LoadHalves(const void* x) { return _mm256_loadu_si256(static_cast<const __m256i*>(x)); }
   static OWML_INLINE __m512i Broadcast(const int8_t* x) {
     int32_t four;

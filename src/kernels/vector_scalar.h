@@ -21,8 +21,9 @@ struct ScalarVector {
   struct Bytes {
     uint8_t lane[16][4];
   };
-  using NibbleSum = I;
+  using SmallSum = I;
 
+  static constexpr bool kNarrowSums = false;
   static constexpr int kTile = 2;
   static constexpr int kAttentionWidth = 1;
 
@@ -36,6 +37,15 @@ struct ScalarVector {
   static OWML_INLINE I EachInt(Function function) {
     I result;
     for (int i = 0; i < 16; ++i) result.lane[i] = function(i);
+    return result;
+  }
+
+  template <class Function>
+  static OWML_INLINE Bytes EachByte(Function function) {
+    Bytes result;
+    for (int i = 0; i < 16; ++i) {
+      for (int j = 0; j < 4; ++j) result.lane[i][j] = static_cast<uint8_t>(function(i, j));
+    }
     return result;
   }
 
@@ -148,28 +158,34 @@ struct ScalarVector {
     __builtin_memcpy(result.lane, x, sizeof(result.lane));
     return result;
   }
-  static OWML_INLINE Bytes LowNibbles(Bytes x) {
-    for (auto& lane : x.lane) {
-      for (uint8_t& byte : lane) byte &= 15;
-    }
-    return x;
+  // (x << Left or x >> -Left) & Mask, byte by byte.
+  template <int Left, int Mask>
+  static OWML_INLINE Bytes Bits(Bytes x) {
+    return EachByte([&](int i, int j) { return (Left > 0 ? x.lane[i][j] << Left : x.lane[i][j] >> -Left) & Mask; });
   }
-  static OWML_INLINE Bytes HighNibbles(Bytes x) {
-    for (auto& lane : x.lane) {
-      for (uint8_t& byte : lane) byte >>= 4;
-    }
-    return x;
+  static OWML_INLINE Bytes Or(Bytes a, Bytes b) {
+    return EachByte([&](int i, int j) { return a.lane[i][j] | b.lane[i][j]; });
+  }
+  static OWML_INLINE Bytes Lookup(Bytes index, const uint8_t* table) {
+    return EachByte([&](int i, int j) { return table[index.lane[i][j]]; });
+  }
+  static OWML_INLINE F LoadByteFloats(const uint8_t* x) {
+    return Each([&](int i) { return static_cast<float>(static_cast<int8_t>(x[i])); });
+  }
+  static OWML_INLINE F LoadNibbleFloats(const uint8_t* x, bool high) {
+    return Each([&](int i) { return static_cast<float>(high ? x[i] >> 4 : x[i] & 15); });
   }
 
-  static OWML_INLINE NibbleSum NoNibbles() { return SetInt(0); }
-  static OWML_INLINE NibbleSum AddNibbles(NibbleSum sum, Bytes weights, const int8_t* x) {
+  static OWML_INLINE SmallSum NoSmall() { return SetInt(0); }
+  static OWML_INLINE SmallSum AddSmall(SmallSum sum, Bytes weights, const int8_t* x) {
     return EachInt([&](int i) {
       int32_t total = sum.lane[i];
       for (int j = 0; j < 4; ++j) total += weights.lane[i][j] * x[j];
       return total;
     });
   }
-  static OWML_INLINE I WholeOf(NibbleSum sum) { return sum; }
+  static OWML_INLINE I WholeOf(SmallSum sum) { return sum; }
+  static OWML_INLINE I AddWide(I sum, Bytes weights, const int8_t* x) { return AddSmall(sum, weights, x); }
 
   static OWML_INLINE I StartOffsetBytes(int32_t) { return SetInt(0); }
   static OWML_INLINE I AddOffsetBytes(I sum, Bytes weights, const int8_t* x) {

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/half.h"
+#include "kernels/quant_block.h"
 
 namespace owml::kernels {
 namespace {
@@ -16,13 +17,26 @@ T LoadValue(const std::byte* at) {
   return value;
 }
 
-float LoadScale(const std::byte* at) { return HalfToFloat(LoadValue<uint16_t>(at)); }
+float BfloatToFloat(uint16_t bfloat) {
+  const uint32_t bits = uint32_t{bfloat} << 16;
+  float value;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
+}
 
-void DequantizeNibbles(const std::byte* nibbles, float scale, float offset, float* out) {
-  for (size_t i = 0; i < kBlock / 2; ++i) {
-    const auto pair = std::to_integer<unsigned>(nibbles[i]);
-    out[i] = scale * static_cast<float>(pair & 15) + offset;
-    out[i + kBlock / 2] = scale * static_cast<float>(pair >> 4) + offset;
+// Products of scales are exact, so each value is rounded once.
+void DequantizeBlock(WeightType type, const std::byte* block, float* out) {
+  const QuantForm form = FormOf(type);
+  QuantBlock q;
+  Unpack(type, block, &q);
+  const float scale = form.bfloat_scale ? BfloatToFloat(q.scale) : HalfToFloat(q.scale);
+  const float minimum = form.minimum ? HalfToFloat(q.minimum) : 0.0f;
+  for (size_t i = 0; i < form.values; ++i) {
+    const size_t sub = i / form.sub;
+    const int whole = (form.codebook ? CodebookOf(type)[q.quants[i]] : q.quants[i]) - form.offset;
+    const float factor = form.scales ? scale * static_cast<float>(q.scales[sub]) : scale;
+    out[i] = factor * static_cast<float>(whole);
+    if (form.minimum) out[i] += form.scales ? minimum * static_cast<float>(q.minima[sub]) : minimum;
   }
 }
 
@@ -34,32 +48,16 @@ void DequantizeRow(WeightType type, const std::byte* row, size_t columns, float*
       std::memcpy(out, row, columns * sizeof(float));
       return;
     case WeightType::kF16:
-      for (size_t i = 0; i < columns; ++i) out[i] = LoadScale(row + 2 * i);
+      for (size_t i = 0; i < columns; ++i) out[i] = HalfToFloat(LoadValue<uint16_t>(row + 2 * i));
       return;
     case WeightType::kBF16:
-      for (size_t i = 0; i < columns; ++i) {
-        const uint32_t bits = uint32_t{LoadValue<uint16_t>(row + 2 * i)} << 16;
-        std::memcpy(&out[i], &bits, sizeof(bits));
-      }
+      for (size_t i = 0; i < columns; ++i) out[i] = BfloatToFloat(LoadValue<uint16_t>(row + 2 * i));
       return;
-    case WeightType::kQ8_0:
-      for (size_t block = 0; block < columns / kBlock; ++block, row += BlockBytes(type), out += kBlock) {
-        const float scale = LoadScale(row);
-        for (size_t i = 0; i < kBlock; ++i) out[i] = scale * static_cast<float>(LoadValue<int8_t>(row + 2 + i));
-      }
-      return;
-    case WeightType::kQ4_0:
-      for (size_t block = 0; block < columns / kBlock; ++block, row += BlockBytes(type), out += kBlock) {
-        const float scale = LoadScale(row);
-        DequantizeNibbles(row + 2, scale, -8 * scale, out);
-      }
-      return;
-    case WeightType::kQ4_1:
-      for (size_t block = 0; block < columns / kBlock; ++block, row += BlockBytes(type), out += kBlock) {
-        DequantizeNibbles(row + 4, LoadScale(row), LoadScale(row + 2), out);
-      }
-      return;
+    default:
+      break;
   }
+  const size_t values = BlockValues(type);
+  for (size_t i = 0; i < columns; i += values, row += BlockBytes(type)) DequantizeBlock(type, row, out + i);
 }
 
 }  // namespace owml::kernels

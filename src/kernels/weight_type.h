@@ -7,16 +7,38 @@
 
 namespace owml::kernels {
 
-enum class WeightType { kF32, kF16, kBF16, kQ8_0, kQ4_0, kQ4_1 };
-inline constexpr size_t kWeightTypes = 6;
+enum class WeightType {
+  kF32,
+  kF16,
+  kBF16,
+  kQ8_0,
+  kQ4_0,
+  kQ4_1,
+  kQ5_0,
+  kQ5_1,
+  kQ2_K,
+  kQ3_K,
+  kQ4_K,
+  kQ5_K,
+  kQ6_K,
+  kIQ4_NL,
+  kMXFP4,
+};
+inline constexpr size_t kWeightTypes = 15;
 
-// Values of a quantized block, of weights and of activations alike.
+// Activations are quantized in blocks of so many values; quantized weights have a scale for as many or fewer.
 inline constexpr size_t kBlock = 32;
+
+// Values of the longest block of a file.
+inline constexpr size_t kMaxBlockValues = 256;
 
 constexpr bool IsQuantized(WeightType type) { return type >= WeightType::kQ8_0; }
 
 // Values that are stored together; a row holds a whole number of such blocks.
-constexpr size_t BlockValues(WeightType type) { return IsQuantized(type) ? kBlock : 1; }
+constexpr size_t BlockValues(WeightType type) {
+  if (!IsQuantized(type)) return 1;
+  return type >= WeightType::kQ2_K && type <= WeightType::kQ6_K ? kMaxBlockValues : kBlock;
+}
 
 constexpr size_t BlockBytes(WeightType type) {
   switch (type) {
@@ -26,11 +48,28 @@ constexpr size_t BlockBytes(WeightType type) {
     case WeightType::kBF16:
       return 2;
     case WeightType::kQ8_0:
-      return 2 + 32;  // half scale, int8 values
+      return 2 + 32;
     case WeightType::kQ4_0:
-      return 2 + 16;  // half scale, nibbles: values 0 to 15 low, 16 to 31 high
+    case WeightType::kIQ4_NL:
+      return 2 + 16;
     case WeightType::kQ4_1:
-      return 4 + 16;  // half scale, half minimum, nibbles
+      return 4 + 16;
+    case WeightType::kQ5_0:
+      return 2 + 4 + 16;
+    case WeightType::kQ5_1:
+      return 4 + 4 + 16;
+    case WeightType::kQ2_K:
+      return 16 + 64 + 4;
+    case WeightType::kQ3_K:
+      return 32 + 64 + 12 + 2;
+    case WeightType::kQ4_K:
+      return 4 + 12 + 128;
+    case WeightType::kQ5_K:
+      return 4 + 12 + 32 + 128;
+    case WeightType::kQ6_K:
+      return 128 + 64 + 16 + 2;
+    case WeightType::kMXFP4:
+      return 1 + 16;
   }
   return 0;
 }

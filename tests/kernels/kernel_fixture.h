@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <random>
 #include <span>
 #include <string>
@@ -55,6 +56,53 @@ inline testing::AssertionResult SameBits(std::span<const float> actual, std::spa
   return testing::AssertionSuccess();
 }
 
+inline constexpr kernels::WeightType kAllWeightTypes[] = {
+    kernels::WeightType::kF32,  kernels::WeightType::kF16,    kernels::WeightType::kBF16, kernels::WeightType::kQ8_0,
+    kernels::WeightType::kQ4_0, kernels::WeightType::kQ4_1,   kernels::WeightType::kQ5_0, kernels::WeightType::kQ5_1,
+    kernels::WeightType::kQ2_K, kernels::WeightType::kQ3_K,   kernels::WeightType::kQ4_K, kernels::WeightType::kQ5_K,
+    kernels::WeightType::kQ6_K, kernels::WeightType::kIQ4_NL, kernels::WeightType::kMXFP4};
+static_assert(std::size(kAllWeightTypes) == kernels::kWeightTypes);
+
+// The next whole number of blocks.
+inline size_t WholeBlocks(kernels::WeightType type, size_t columns) {
+  const size_t values = kernels::BlockValues(type);
+  return (columns + values - 1) / values * values;
+}
+
+// Where the scale and the minimum of a block are in a file, in halves; a byte that is a power of two for MXFP4.
+inline std::vector<size_t> ScalePlaces(kernels::WeightType type) {
+  using kernels::WeightType;
+  switch (type) {
+    case WeightType::kF32:
+    case WeightType::kBF16:
+      return {};
+    case WeightType::kQ4_1:
+    case WeightType::kQ5_1:
+    case WeightType::kQ4_K:
+    case WeightType::kQ5_K:
+      return {0, 2};
+    case WeightType::kQ2_K:
+      return {80, 82};
+    case WeightType::kQ3_K:
+      return {108};
+    case WeightType::kQ6_K:
+      return {208};
+    default:
+      return {0};
+  }
+}
+
+inline void SetScale(kernels::WeightType type, std::byte* block, size_t place, float value) {
+  if (type == kernels::WeightType::kMXFP4) {
+    int exponent = 0;
+    std::frexp(value, &exponent);
+    block[place] = static_cast<std::byte>(127 + exponent);
+    return;
+  }
+  const uint16_t half = FloatToHalf(value);
+  std::memcpy(block + place, &half, sizeof(half));
+}
+
 // A row-major matrix in the form of a file.
 inline std::vector<std::byte> RandomMatrix(kernels::WeightType type, size_t rows, size_t columns,
                                            std::mt19937& random) {
@@ -62,17 +110,12 @@ inline std::vector<std::byte> RandomMatrix(kernels::WeightType type, size_t rows
   std::vector<std::byte> bytes(rows * kernels::RowBytes(type, columns));
   for (std::byte& byte : bytes) byte = static_cast<std::byte>(random() >> 13);
   const auto uniform = [&random] { return static_cast<float>(random() >> 8) / 16777216.0f - 0.5f; };
-  const auto put_half = [&](size_t at, float value) {
-    const uint16_t half = FloatToHalf(value);
-    std::memcpy(bytes.data() + at, &half, sizeof(half));
-  };
-  const size_t step = kernels::BlockBytes(type);
-  for (size_t at = 0; at < bytes.size(); at += step) {
+  const float size = kernels::BlockValues(type) > kernels::kBlock ? 0.02f : 1.0f;  // K types multiply twice
+  for (size_t at = 0; at < bytes.size(); at += kernels::BlockBytes(type)) {
     const float value = uniform();
     if (type == WeightType::kF32) std::memcpy(bytes.data() + at, &value, sizeof(value));
     if (type == WeightType::kBF16) std::memcpy(bytes.data() + at, reinterpret_cast<const char*>(&value) + 2, 2);
-    if (type == WeightType::kF16 || kernels::IsQuantized(type)) put_half(at, value);
-    if (type == WeightType::kQ4_1) put_half(at + 2, uniform());
+    for (const size_t place : ScalePlaces(type)) SetScale(type, bytes.data() + at, place, size * uniform());
   }
   return bytes;
 }
@@ -86,9 +129,5 @@ inline std::vector<std::byte> Packed(kernels::WeightType type, const std::vector
   }
   return panels;
 }
-
-inline constexpr kernels::WeightType kAllWeightTypes[] = {kernels::WeightType::kF32,  kernels::WeightType::kF16,
-                                                          kernels::WeightType::kBF16, kernels::WeightType::kQ8_0,
-                                                          kernels::WeightType::kQ4_0, kernels::WeightType::kQ4_1};
 
 }  // namespace owml::test

@@ -16,7 +16,9 @@ class MatmulTest : public KernelTest {
     std::vector<Q8Block> q8;
   };
 
+  // Of the next whole number of blocks.
   Problem Make(WeightType type, size_t rows, size_t columns, size_t tokens) {
+    columns = WholeBlocks(type, columns);
     Problem problem{type, rows, columns, tokens, RandomMatrix(type, rows, columns, random_), {}, {}, {}};
     problem.panels = Packed(type, problem.matrix, rows, columns);
     problem.x = Floats(tokens * columns);
@@ -50,6 +52,7 @@ class MatmulTest : public KernelTest {
 };
 
 std::vector<size_t> Columns(WeightType type) {
+  if (BlockValues(type) == 256) return {256, 512, 768};
   if (IsQuantized(type)) return {32, 64, 96, 160};
   return {1, 2, 7, 16, 33, 64};
 }
@@ -111,23 +114,24 @@ TEST_P(MatmulTest, AddsToWhatIsThereWhenAsked) {
 }
 
 TEST_P(MatmulTest, TheLargestBytesDoNotOverflow) {
-  for (const WeightType type : {WeightType::kQ8_0, WeightType::kQ4_0, WeightType::kQ4_1}) {
+  for (const WeightType type : kAllWeightTypes) {
+    if (!IsQuantized(type)) continue;
     for (const uint8_t byte : {0x00, 0x7F, 0x80, 0x81, 0xFF}) {
       for (const float sign : {-1.0f, 1.0f}) {
         Problem problem = Make(type, 16, 64, 9);
-        const size_t head = type == WeightType::kQ4_1 ? 4 : 2;
+        for (std::byte& at : problem.matrix) at = static_cast<std::byte>(byte);
         for (size_t at = 0; at < problem.matrix.size(); at += BlockBytes(type)) {
-          for (size_t i = head; i < BlockBytes(type); ++i) problem.matrix[at + i] = static_cast<std::byte>(byte);
+          for (const size_t place : ScalePlaces(type)) SetScale(type, problem.matrix.data() + at, place, 1.0f);
         }
         problem.panels = Packed(type, problem.matrix, problem.rows, problem.columns);
         for (float& value : problem.x) value = sign;
         Requantize(&problem);
-        ASSERT_TRUE(SameBits(Run(kernels(), problem), Run(oracle(), problem)));
+        ASSERT_TRUE(SameBits(Run(kernels(), problem), Run(oracle(), problem))) << static_cast<int>(type);
         std::vector<float> row(problem.columns);
         DequantizeRow(type, problem.matrix.data(), problem.columns, row.data());
         double sum = 0;
-        for (const float value : row) sum += value * sign;
-        ASSERT_NEAR(Run(kernels(), problem)[0], sum, 1e-5 * (1 + std::abs(sum) * 64));
+        for (const float value : row) sum += double{value} * sign;
+        ASSERT_NEAR(Run(kernels(), problem)[0], sum, 1e-5 * (1 + std::abs(sum) * 64)) << static_cast<int>(type);
       }
     }
   }
@@ -154,20 +158,40 @@ TEST_P(MatmulTest, MisalignedPanelsAndOutputsGiveTheSameBits) {
 }
 
 TEST_P(MatmulTest, DenormalScalesAndActivationsThatAreNoNumbersAreCarriedThrough) {
-  Problem problem = Make(WeightType::kQ8_0, 16, 64, 4);
-  for (size_t at = 0; at < problem.matrix.size(); at += BlockBytes(problem.type)) {
-    const uint16_t half = 0x0001;
-    std::memcpy(problem.matrix.data() + at, &half, 2);
+  for (const WeightType type : kAllWeightTypes) {
+    if (!IsQuantized(type)) continue;
+    Problem problem = Make(type, 16, 64, 4);
+    for (size_t at = 0; at < problem.matrix.size(); at += BlockBytes(type)) {
+      for (const size_t place : ScalePlaces(type)) {
+        SetScale(type, problem.matrix.data() + at, place, type == WeightType::kMXFP4 ? 0x1p-127f : 0x1p-24f);
+      }
+    }
+    problem.panels = Packed(type, problem.matrix, problem.rows, problem.columns);
+    problem.x[3] = NAN;
+    problem.x[problem.columns + 24] = INFINITY;
+    for (size_t i = 0; i < problem.columns; ++i) problem.x[2 * problem.columns + i] = 1e-40f;
+    Requantize(&problem);
+    const auto out = Run(kernels(), problem);
+    EXPECT_TRUE(SameBits(out, Run(oracle(), problem))) << static_cast<int>(type);
+    for (size_t i = 0; i < 32; ++i) EXPECT_TRUE(std::isnan(out[i]));
+    for (size_t i = 32; i < 64; ++i) EXPECT_TRUE(std::isfinite(out[i]));
   }
-  problem.panels = Packed(problem.type, problem.matrix, problem.rows, problem.columns);
-  problem.x[3] = NAN;
-  problem.x[64 + 40] = INFINITY;
-  for (size_t i = 128; i < 160; ++i) problem.x[i] = 1e-40f;
-  Requantize(&problem);
-  const auto out = Run(kernels(), problem);
-  EXPECT_TRUE(SameBits(out, Run(oracle(), problem)));
-  for (size_t i = 0; i < 32; ++i) EXPECT_TRUE(std::isnan(out[i]));
-  for (size_t i = 32; i < 64; ++i) EXPECT_TRUE(std::isfinite(out[i]));
+}
+
+// Damaged files are refused when they are packed; a kernel that met such a scale would not hide it.
+TEST_P(MatmulTest, ScalesThatAreNoNumbersGiveWhatTheScalarTwinGives) {
+  for (const WeightType type : kAllWeightTypes) {
+    if (!IsQuantized(type)) continue;
+    for (const uint16_t bad : {0x7E00, 0xFE00, 0x7C00, 0xFC00}) {
+      Problem problem = Make(type, 16, 64, 3);
+      std::memcpy(problem.panels.data() + 2 * 5, &bad, sizeof(bad));  // the scale of row 5
+      const auto out = Run(kernels(), problem);
+      EXPECT_TRUE(SameBits(out, Run(oracle(), problem))) << static_cast<int>(type);
+      // Read as a bfloat, two of them are numbers.
+      EXPECT_TRUE(type == WeightType::kMXFP4 || !std::isfinite(out[5])) << static_cast<int>(type);
+      EXPECT_TRUE(std::isfinite(out[4]));
+    }
+  }
 }
 
 OWML_INSTANTIATE_FOR_EVERY_ISA(MatmulTest);

@@ -25,6 +25,24 @@ std::optional<WeightType> WeightTypeOf(GgmlType type) {
       return WeightType::kQ4_0;
     case GgmlType::kQ4_1:
       return WeightType::kQ4_1;
+    case GgmlType::kQ5_0:
+      return WeightType::kQ5_0;
+    case GgmlType::kQ5_1:
+      return WeightType::kQ5_1;
+    case GgmlType::kQ2_K:
+      return WeightType::kQ2_K;
+    case GgmlType::kQ3_K:
+      return WeightType::kQ3_K;
+    case GgmlType::kQ4_K:
+      return WeightType::kQ4_K;
+    case GgmlType::kQ5_K:
+      return WeightType::kQ5_K;
+    case GgmlType::kQ6_K:
+      return WeightType::kQ6_K;
+    case GgmlType::kIQ4_NL:
+      return WeightType::kIQ4_NL;
+    case GgmlType::kMXFP4:
+      return WeightType::kMXFP4;
     default:
       return std::nullopt;
   }

@@ -1,6 +1,8 @@
 // The same tokens give the same bits however they are divided, and the values that llama.cpp computes up to rounding.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "backend/native/llama_forward.h"
 #include "backend/native/native_fixture.h"
 #include "base/error.h"
@@ -11,8 +13,9 @@ namespace {
 using native::LlamaForward;
 using native::LogitRows;
 
-constexpr GgmlType kTypes[] = {GgmlType::kF32,  GgmlType::kF16,  GgmlType::kBF16,
-                               GgmlType::kQ8_0, GgmlType::kQ4_0, GgmlType::kQ4_1};
+constexpr GgmlType kTypes[] = {GgmlType::kF32,  GgmlType::kF16,  GgmlType::kBF16, GgmlType::kQ8_0,   GgmlType::kQ4_0,
+                               GgmlType::kQ4_1, GgmlType::kQ5_0, GgmlType::kQ5_1, GgmlType::kQ2_K,   GgmlType::kQ3_K,
+                               GgmlType::kQ4_K, GgmlType::kQ5_K, GgmlType::kQ6_K, GgmlType::kIQ4_NL, GgmlType::kMXFP4};
 
 class NativeExactnessTest : public testing::TestWithParam<GgmlType> {
  protected:
@@ -69,20 +72,28 @@ TEST_P(NativeExactnessTest, EveryInstructionSetGivesTheSameBits) {
   }
 }
 
-TEST_P(NativeExactnessTest, LogitsAreThoseOfLlamaCppUpToRounding) {
+double Median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+  return values[values.size() / 2];
+}
+
+// Both engines round activations to eight bits, each in its own way; the same weights as floats tell who is how far
+// off.
+TEST_P(NativeExactnessTest, LogitsAreAtLeastAsCloseToThoseOfFloatWeightsAsThoseOfLlamaCpp) {
   const auto llama = LoadGguf(path_);
-  const bool exact = GetParam() == GgmlType::kF32 || GetParam() == GgmlType::kF16 || GetParam() == GgmlType::kBF16;
-  size_t agreed = 0;
-  constexpr size_t kPrompts = 8;
-  for (uint32_t seed = 0; seed < kPrompts; ++seed) {
+  const auto floats = LoadGguf(folder_.Write("floats.gguf", RandomLlama(GetParam(), /*dequantized=*/true)));
+  std::vector<double> our_distances, their_distances;
+  for (uint32_t seed = 0; seed < 15; ++seed) {
     const auto tokens = RandomTokens(20 + seed, kTinyVocabulary, seed);
-    const auto ours = RunTokens(*SessionOn(*model_), tokens);
-    const auto theirs = RunTokens(*SessionOn(*llama), tokens);
-    const Difference difference = Compare(ours, theirs);
-    EXPECT_GT(difference.cosine, exact ? 0.9995 : 0.995) << "prompt " << seed;
-    agreed += Best(ours) == Best(theirs);
+    const auto expected = RunTokens(*SessionOn(*floats), tokens);
+    our_distances.push_back(1 - Compare(RunTokens(*SessionOn(*model_), tokens), expected).cosine);
+    their_distances.push_back(1 - Compare(RunTokens(*SessionOn(*llama), tokens), expected).cosine);
   }
-  EXPECT_GE(agreed, kPrompts - 1);
+  const double ours = Median(our_distances), theirs = Median(their_distances);
+  RecordProperty("distance", std::to_string(ours) + " here, " + std::to_string(theirs) + " in llama.cpp");
+  const bool exact = GetParam() == GgmlType::kF32 || GetParam() == GgmlType::kF16 || GetParam() == GgmlType::kBF16;
+  EXPECT_LT(ours, exact ? 1e-5 : 5e-3);
+  EXPECT_LT(ours, 1.25 * theirs + 1e-5);
 }
 
 std::string TypeName(const testing::TestParamInfo<GgmlType>& info) { return std::string(InfoOf(info.param).name); }

@@ -11,8 +11,9 @@
 
 #include "backend/llama/llama_fixture.h"
 #include "backend/native/native_backend.h"
-#include "base/half.h"
+#include "backend/native/packed_matrix.h"
 #include "kernels/isa.h"
+#include "kernels/kernel_fixture.h"
 
 namespace owml::test {
 
@@ -27,55 +28,86 @@ class ForcedIsa {
   ~ForcedIsa() { ::unsetenv("OWML_FORCE_ISA"); }
 };
 
-// `count` weights around zero, about +-0.25, as blocks of `type`.
+// Scale and, where the type has one, minimum of blocks whose values lie around zero, about +-0.25.
+inline std::vector<float> TypicalScales(kernels::WeightType type) {
+  using kernels::WeightType;
+  switch (type) {
+    case WeightType::kQ8_0:
+    case WeightType::kIQ4_NL:
+      return {0.002f};
+    case WeightType::kQ4_1:
+      return {0.03f, -0.225f};
+    case WeightType::kQ5_0:
+      return {0.015f};
+    case WeightType::kQ5_1:
+      return {0.015f, -0.23f};
+    case WeightType::kQ2_K:
+      return {0.015f, 0.02f};
+    case WeightType::kQ3_K:
+      return {0.004f};
+    case WeightType::kQ4_K:
+      return {0.0008f, 0.006f};
+    case WeightType::kQ5_K:
+      return {0.0004f, 0.006f};
+    case WeightType::kQ6_K:
+      return {0.0001f};
+    default:
+      return {0.03f};
+  }
+}
+
+// `count` weights as blocks of `type`.
 inline std::string RandomWeights(GgmlType type, uint64_t count, std::mt19937& random) {
-  const auto uniform = [&random] { return (static_cast<float>(random() >> 8) / 16777216.0f - 0.5f) * 0.5f; };
-  const auto half = [](float value) { return GgufWriter::Little(FloatToHalf(value)); };
-  const GgmlTypeInfo& info = InfoOf(type);
+  const kernels::WeightType kind = native::WeightTypeOf(type).value();
+  const auto uniform = [&random] { return static_cast<float>(random() >> 8) / 16777216.0f - 0.5f; };
   std::string bytes;
-  for (uint64_t i = 0; i < count; i += info.block_elements) {
-    switch (type) {
-      case GgmlType::kF32:
-        bytes += GgufWriter::Little(uniform());
-        continue;
-      case GgmlType::kF16:
-        bytes += half(uniform());
-        continue;
-      case GgmlType::kBF16: {
-        const std::string value = GgufWriter::Little(uniform());
-        bytes += value.substr(2);
-        continue;
+  for (uint64_t i = 0; i < count; i += kernels::BlockValues(kind)) {
+    std::string block;
+    for (size_t j = 0; j < kernels::BlockBytes(kind); ++j) block += static_cast<char>(random() >> 11);
+    auto* at = reinterpret_cast<std::byte*>(block.data());
+    const std::vector<size_t> places = ScalePlaces(kind);
+    if (kind == kernels::WeightType::kF16) {
+      SetScale(kind, at, 0, 0.5f * uniform());
+    } else if (!kernels::IsQuantized(kind)) {
+      const std::string value = GgufWriter::Little(0.5f * uniform());
+      block = value.substr(4 - kernels::BlockBytes(kind));
+    } else {
+      for (size_t j = 0; j < places.size(); ++j) {
+        SetScale(kind, at, places[j], TypicalScales(kind)[j] * (1 + 0.3f * uniform()));
       }
-      case GgmlType::kQ8_0:
-        bytes += half(0.002f + uniform() * 0.001f);
-        break;
-      case GgmlType::kQ4_0:
-        bytes += half(0.03f + uniform() * 0.01f);
-        break;
-      case GgmlType::kQ4_1: {
-        const float scale = 0.03f + uniform() * 0.01f;
-        bytes += half(scale) + half(-7.5f * scale);
-        break;
-      }
-      default:
-        ADD_FAILURE() << "no random weights of type " << info.name;
-        return bytes;
     }
-    const size_t values = type == GgmlType::kQ8_0 ? 32 : 16;
-    for (size_t j = 0; j < values; ++j) bytes += static_cast<char>(random() >> 11);
+    bytes += block;
   }
   return bytes;
 }
 
-// A llama model like TinyLlama with matrices of `type`; its widths are multiples of 32.
-inline std::string RandomLlama(
-    GgmlType type,
-    TinyLlamaShape shape = {
-        .blocks = 2, .width = 96, .heads = 6, .kv_heads = 2, .feed_forward = 160, .context = 2048, .seed = 3}) {
+// Widths that whole blocks of `type` fill.
+inline TinyLlamaShape ShapeFor(GgmlType type) {
+  if (InfoOf(type).block_elements == 256) {
+    return {.blocks = 2, .width = 256, .heads = 8, .kv_heads = 2, .feed_forward = 512, .context = 2048, .seed = 3};
+  }
+  return {.blocks = 2, .width = 96, .heads = 6, .kv_heads = 2, .feed_forward = 160, .context = 2048, .seed = 3};
+}
+
+inline std::string Dequantized(GgmlType type, const std::string& weights, uint64_t count) {
+  std::string bytes(count * sizeof(float), '\0');
+  kernels::DequantizeRow(native::WeightTypeOf(type).value(), AsBytes(weights).data(), count,
+                         reinterpret_cast<float*>(bytes.data()));
+  return bytes;
+}
+
+// A llama model like TinyLlama with matrices of `type`; with `dequantized` the same numbers as floats.
+inline std::string RandomLlama(GgmlType type, bool dequantized = false) {
+  const TinyLlamaShape shape = ShapeFor(type);
   GgufWriter file = TinyLlamaMetadata(shape);
   std::mt19937 random(shape.seed);
   const auto matrix = [&](const std::string& name, uint64_t columns, uint64_t rows) {
-    file.Tensor(name, type, {columns, rows}, RandomWeights(type, columns * rows, random));
+    const std::string weights = RandomWeights(type, columns * rows, random);
+    if (dequantized) {
+      file.Tensor(name, GgmlType::kF32, {columns, rows}, Dequantized(type, weights, columns * rows));
+    } else {
+      file.Tensor(name, type, {columns, rows}, weights);
+    }
   };
   const auto norm = [&](const std::string& name) {
     std::vector<float> values(shape.width);
