@@ -21,6 +21,7 @@ void AddRun(CLI::App& app, const Globals& globals, Action& action);
 void AddGenerate(CLI::App& app, const Globals& globals, Action& action);
 void AddChat(CLI::App& app, const Globals& globals, Action& action);
 void AddBench(CLI::App& app, const Globals& globals, Action& action);
+void AddQuantize(CLI::App& app, const Globals& globals, Action& action);
 void AddCompletion(CLI::App& app, const Globals& globals, Action& action);
 
 }  // namespace owml::cli

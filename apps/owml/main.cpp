@@ -61,7 +61,8 @@ int Main(int argc, char** argv) {
       "  owml run model.onnx --dim batch=1            run a network on random or given inputs\n"
       "  owml chat model.gguf                         talk with a language model\n"
       "  owml chat model.gguf \"Why is the sky blue?\"  one answer, on standard output\n"
-      "  owml bench model.gguf -p 512 -n 128          tokens a second\n\n"
+      "  owml bench model.gguf -p 512 -n 128          tokens a second\n"
+      "  owml quantize big.gguf small.gguf Q4_K_M     the same model in fewer bits\n\n"
       "Environment: OWML_LOG=error|warning|info|debug|trace, OWML_ENGINE=auto|llama|native, NO_COLOR.\n"
       "Exit codes: 0 success, 1 failure, 2 wrong usage, 130 interrupted.");
   app.require_subcommand(1);
@@ -76,6 +77,7 @@ int Main(int argc, char** argv) {
   AddGenerate(app, globals, action);
   AddChat(app, globals, action);
   AddBench(app, globals, action);
+  AddQuantize(app, globals, action);
   AddCompletion(app, globals, action);
   try {
     for (int i = 1; i < argc; ++i) RequireUtf8(argv[i], "argument " + std::to_string(i));

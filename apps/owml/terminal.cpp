@@ -209,4 +209,23 @@ void WithWaiting(const std::string& label, const std::function<void()>& work) {
   finish();
 }
 
+ProgressBar::ProgressBar() : terminal_(IsTerminal(stderr)) {}
+
+ProgressBar::~ProgressBar() {
+  if (shown_) std::fprintf(stderr, "\r\x1b[K");
+}
+
+void ProgressBar::Show(uint64_t done, uint64_t total, const std::string& label) {
+  if (!terminal_ || total == 0) return;
+  constexpr uint64_t kWidth = 30;
+  const uint64_t filled = std::min(done, total) * kWidth / total;
+  std::string bar;
+  for (uint64_t i = 0; i < kWidth; ++i) bar += i < filled ? "\u2588" : "\u2591";
+  const std::string counts = fmt::format("{}/{} {}", done, total, OneLine(label, 40));
+  std::fprintf(stderr, "\r\x1b[K%s %s", Styled(stderr, Style::kCyan, bar).c_str(),
+               Styled(stderr, Style::kDim, counts).c_str());
+  std::fflush(stderr);
+  shown_ = true;
+}
+
 }  // namespace owml::cli

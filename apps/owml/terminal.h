@@ -54,6 +54,22 @@ std::string Grouped(uint64_t value);
 // Runs `work`; when it takes longer than a moment and standard error is a terminal, shows `label` and the time.
 void WithWaiting(const std::string& label, const std::function<void()>& work);
 
+// A bar on standard error that is drawn over itself; nothing where that is no terminal.
+class ProgressBar {
+ public:
+  ProgressBar();
+  ~ProgressBar();  // wipes it away
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+
+  // `label` is shown behind the bar, cut at 40 columns.
+  void Show(uint64_t done, uint64_t total, const std::string& label);
+
+ private:
+  bool terminal_;
+  bool shown_ = false;
+};
+
 // Columns that a UTF-8 text takes on a terminal: two for East Asian wide characters, none for combining ones.
 size_t DisplayWidth(std::string_view text);
 

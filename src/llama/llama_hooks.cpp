@@ -7,6 +7,7 @@
 
 #include <mutex>
 #include <string_view>
+#include <utility>
 
 #include "base/log.h"
 
@@ -15,6 +16,8 @@ namespace {
 
 // Where this thread's error lines go while a LlamaErrorLines lives.
 thread_local std::string* t_error_lines = nullptr;
+
+thread_local const LlamaLogListener::Listener* t_listener = nullptr;
 
 // What ggml was set to when this library came, if that was another library's hook.
 ggml_log_callback g_next = nullptr;
@@ -36,6 +39,7 @@ OwmlLogLevel LevelOf(ggml_log_level level) {
 void OnLog(ggml_log_level level, const char* text, void*) noexcept {
   if (!text) return;
   try {
+    if (t_listener) (*t_listener)(text);
     std::string_view line = text;
     while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.remove_suffix(1);
     // Continuations are progress dots and the like.
@@ -93,5 +97,11 @@ std::string LlamaErrorLines::Reason() const {
   }
   return std::string(line);
 }
+
+LlamaLogListener::LlamaLogListener(Listener listener) : outer_(t_listener), listener_(std::move(listener)) {
+  t_listener = &listener_;
+}
+
+LlamaLogListener::~LlamaLogListener() { t_listener = outer_; }
 
 }  // namespace owml

@@ -2,8 +2,10 @@
 // error lines for our sentences. Called by the llama.cpp backend and by the tokenizer.
 #pragma once
 
+#include <functional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace owml {
 
@@ -33,6 +35,21 @@ class LlamaErrorLines {
  private:
   std::string* outer_;
   std::string lines_;
+};
+
+// Hands every piece of text that llama.cpp logs on this thread to `listener` while the object lives, beside the sink.
+// What the listener throws is lost.
+class LlamaLogListener {
+ public:
+  using Listener = std::function<void(std::string_view text)>;
+  explicit LlamaLogListener(Listener listener);
+  ~LlamaLogListener();
+  LlamaLogListener(const LlamaLogListener&) = delete;
+  LlamaLogListener& operator=(const LlamaLogListener&) = delete;
+
+ private:
+  const Listener* outer_;
+  Listener listener_;
 };
 
 }  // namespace owml

@@ -15,7 +15,7 @@ EXPORTS = {
     "libwinml_runtime.so": """
         WinMLCreateRuntime
         OwmlGetLastErrorMessage OwmlGetVersion OwmlGetVersionString OwmlLiveObjectCount
-        OwmlLogGetLevel OwmlLogSetLevel OwmlLogSetSink OwmlLogWrite
+        OwmlLogGetLevel OwmlLogSetLevel OwmlLogSetSink OwmlLogWrite OwmlQuantizeModel OwmlQuantizeTypeName
         CoTaskMemAlloc CoTaskMemFree CoTaskMemRealloc CreateErrorInfo GetErrorInfo SetErrorInfo
         SysAllocString SysAllocStringLen SysFreeString SysStringLen
         OwmlAdjustLiveObjectCount""".split(),
