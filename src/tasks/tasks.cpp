@@ -7,12 +7,14 @@
 #include "com/guard.h"
 #include "com/implements.h"
 #include "tasks/cancellation_source.h"
+#include "tasks/chat_completion/factory.h"
 #include "tasks/text_generation/factory.h"
 
 namespace owml {
 namespace {
 
-class Tasks final : public Implements<Tasks, IWinMLTasks, IWinMLTaskRuntimeIdentity, TextGenerationFactoryMethods> {
+class Tasks final : public Implements<Tasks, IWinMLTasks, IWinMLTaskRuntimeIdentity, TextGenerationFactoryMethods,
+                                      ChatCompletionFactoryMethods> {
  public:
   explicit Tasks(ComPtr<IWinMLRuntime> runtime) : runtime_(std::move(runtime)) {}
 

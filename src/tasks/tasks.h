@@ -1,5 +1,5 @@
-// The Task entry object: the runtime it belongs to, and cancellation sources. The task factories join it as they are built.
-// Made by src/exports/winml_tasks.cpp.
+// The Task entry object: the runtime it belongs to, and cancellation sources. The task factories join it as they are
+// built. Made by src/exports/winml_tasks.cpp.
 #pragma once
 
 #include <WinMLTasks.h>

@@ -35,16 +35,20 @@ struct Flag {
 
 }  // namespace
 
-Generation::Generation(std::shared_ptr<Sequence> sequence, std::vector<uint32_t> prompt, bool continues,
-                       GenerationOptions options, IWinMLCancellationSource* cancellation)
+Generation::Generation(std::shared_ptr<Sequence> sequence, GenerationRequest request)
     : sequence_(std::move(sequence)),
-      prompt_(std::move(prompt)),
-      continues_(continues),
-      options_(std::move(options)),
-      cancellation_(cancellation),
+      prompt_(std::move(request.prompt)),
+      continues_(request.continues),
+      options_(std::move(request.options)),
+      cancellation_(request.cancellation),
       capacity_(sequence_->pipelines().Capacity()) {
+  if (request.constraint) {
+    Require(sequence_->pipelines().gives_logits(), HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+            "the pipelines sample by themselves, so that no constraint can be put on their tokens");
+    constraint_.emplace(request.constraint, sequence_->tokenizer());
+  }
   std::vector<uint32_t> whole;
-  if (continues) {
+  if (continues_) {
     whole = sequence_->Retained();
     retained_ = whole.size();
   }
@@ -124,12 +128,18 @@ std::optional<Generation::Update> Generation::Advance() {
     sequence_->RunToken(outcome_.tokens.back());
   }
   const uint32_t token = Choose();
+  ConstrainedChoice::Verdict verdict;
+  if (constraint_) verdict = constraint_->Accept(token);
   if (Contains(sequence_->eos_tokens(), token)) return Finish(WINML_TEXT_GENERATION_FINISH_REASON_EOS_TOKEN);
-  if (Contains(options_.stop_tokens, token)) return Finish(WINML_TEXT_GENERATION_FINISH_REASON_STOP_TOKEN);
+  if (Contains(options_.stop_tokens, token) || !verdict.shown) {
+    return Finish(WINML_TEXT_GENERATION_FINISH_REASON_STOP_TOKEN);
+  }
   // Everything that can fail comes before the token counts.
   Update update = {token, Decode(token)};
   const uint64_t count = outcome_.tokens.size() + 1;
-  if (count >= options_.max_new_tokens) {
+  if (verdict.ends) {
+    reason_ = WINML_TEXT_GENERATION_FINISH_REASON_STOP_TOKEN;
+  } else if (count >= options_.max_new_tokens) {
     reason_ = WINML_TEXT_GENERATION_FINISH_REASON_MAX_TOKENS;
   } else if (capacity_ != 0 && outcome_.prompt_tokens + count >= capacity_) {
     reason_ = WINML_TEXT_GENERATION_FINISH_REASON_SEQUENCE_CAPACITY;
@@ -171,9 +181,15 @@ bool Generation::EvaluatePrompt() {
 uint32_t Generation::Choose() {
   GenerationPipelines& pipelines = sequence_->pipelines();
   if (pipelines.last_kind() == WINML_TEXT_GENERATION_OUTPUT_KIND_SAMPLED_TOKEN) return pipelines.ReadToken();
-  const uint32_t token = chain_->Pick(pipelines.ReadLogits());
+  const std::span<const float> logits = pipelines.ReadLogits();
+  const uint32_t token = constraint_ ? ChooseAllowed(logits) : chain_->Pick(logits);
   pipelines.ReleaseLogits();
   return token;
+}
+
+uint32_t Generation::ChooseAllowed(std::span<const float> logits) {
+  const bool greedy = options_.sampling.temperature == 0;
+  return chain_->Pick(constraint_->Filter(chain_->Penalize(logits), greedy));
 }
 
 std::wstring Generation::Decode(uint32_t token) {

@@ -7,9 +7,11 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "tasks/text_generation/constrained_choice.h"
 #include "tasks/text_generation/generation_options.h"
 #include "tasks/text_generation/sequence.h"
 #include "text/sampling/sampling_chain.h"
@@ -26,12 +28,20 @@ struct GenerationOutcome {
   uint32_t prompt_tokens = 0;
 };
 
+// What is asked of a generation.
+struct GenerationRequest {
+  std::vector<uint32_t> prompt;
+  bool continues = false;  // the prompt goes after what the sequence retains, else it starts a new one
+  GenerationOptions options;
+  IWinMLTokenConstraint* constraint = nullptr;       // null = none
+  IWinMLCancellationSource* cancellation = nullptr;  // null = none
+};
+
 class Generation {
  public:
-  // `prompt` goes after what the sequence retains when `continues`, else it starts a new one; nothing runs yet. Throws
-  // E_INVALIDARG for tokens that the pipelines cannot take, ERROR_INSUFFICIENT_BUFFER when they do not fit.
-  Generation(std::shared_ptr<Sequence> sequence, std::vector<uint32_t> prompt, bool continues,
-             GenerationOptions options, IWinMLCancellationSource* cancellation);
+  // Nothing runs yet. Throws E_INVALIDARG for tokens that the pipelines cannot take, ERROR_INSUFFICIENT_BUFFER when
+  // they do not fit, ERROR_NOT_SUPPORTED for a constraint on pipelines that sample, or as ConstrainedChoice.
+  Generation(std::shared_ptr<Sequence> sequence, GenerationRequest request);
 
   struct Update {
     uint32_t token;
@@ -57,6 +67,7 @@ class Generation {
   // False when it was cancelled on the way.
   bool EvaluatePrompt();
   uint32_t Choose();
+  uint32_t ChooseAllowed(std::span<const float> logits);
   std::wstring Decode(uint32_t token);
   // The characters that no fragment has shown, up to the last one, because bytes are missing.
   std::wstring Rest(const Update& last) const;
@@ -68,6 +79,7 @@ class Generation {
   const ComPtr<IWinMLCancellationSource> cancellation_;
   ComPtr<IWinMLTokenizerDecoder> decoder_;
   std::optional<SamplingChain> chain_;
+  std::optional<ConstrainedChoice> constraint_;
   uint64_t capacity_ = 0;  // 0 = no limit known
   uint64_t retained_ = 0;  // tokens before the prompt
   bool prompt_done_ = false;

@@ -9,7 +9,7 @@
 #include "com/co_task_array.h"
 #include "com/guard.h"
 #include "com/implements.h"
-#include "tasks/text_generation/token_list.h"
+#include "tasks/token_list.h"
 
 namespace owml {
 namespace {

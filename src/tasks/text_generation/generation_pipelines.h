@@ -19,6 +19,10 @@ class GenerationPipelines {
 
   WINML_TEXT_GENERATION_EXECUTION_PROFILE profile() const { return profile_; }
   WINML_TEXT_GENERATION_OUTPUT_KIND output_kind() const { return decode_->output.kind(); }
+  bool gives_logits() const {
+    return prompt_->output.kind() == WINML_TEXT_GENERATION_OUTPUT_KIND_LOGITS &&
+           decode_->output.kind() == WINML_TEXT_GENERATION_OUTPUT_KIND_LOGITS;
+  }
   bool unified() const { return profile_ == WINML_TEXT_GENERATION_EXECUTION_PROFILE_SINGLE_PIPELINE; }
 
   // Token ids below this can be prompted; 0 = any that fits 31 bits.

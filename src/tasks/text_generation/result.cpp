@@ -4,7 +4,7 @@
 
 #include "com/guard.h"
 #include "com/implements.h"
-#include "tasks/text_generation/token_list.h"
+#include "tasks/token_list.h"
 
 namespace owml {
 namespace {

@@ -72,7 +72,11 @@ WINML_TEXT_GENERATION_CAPABILITIES Sequence::Capabilities() {
   capabilities.sequenceState = Disclosure();
   capabilities.executionProfile = pipelines_->profile();
   capabilities.outputKind = pipelines_->output_kind();
+  const bool constraints = pipelines_->gives_logits() && ConstrainedChoice::Supported(tokenizer_.Get());
   capabilities.supportsContinuation = pipelines_->unified() ? TRUE : FALSE;
+  capabilities.supportsConstraints = constraints ? TRUE : FALSE;
+  capabilities.supportsSegmentedPrompts = pipelines_->unified() ? TRUE : FALSE;
+  capabilities.supportsConstrainedContinuation = constraints && pipelines_->unified() ? TRUE : FALSE;
   return capabilities;
 }
 

@@ -10,7 +10,8 @@
 #include "com/implements.h"
 #include "tasks/text_generation/generation.h"
 #include "tasks/text_generation/pull_stream.h"
-#include "tasks/text_generation/token_list.h"
+#include "tasks/text_generation/segments.h"
+#include "tasks/token_list.h"
 
 namespace owml {
 namespace {
@@ -65,7 +66,9 @@ class Session final : public Implements<Session, IWinMLTextGenerationSession, IW
       CheckResult(sequence_->tokenizer()->Encode(prompt, WINML_TOKENIZER_ENCODE_FLAG_ADD_SPECIAL_TOKENS, tokens.count(),
                                                  tokens.ids()),
                   "the tokenizer", "IWinMLTokenizer::Encode");
-      Start(tokens.Take("the tokenizer: IWinMLTokenizer::Encode"), false, options, cancellation, stream);
+      GenerationRequest request = {};
+      request.prompt = tokens.Take("the tokenizer: IWinMLTokenizer::Encode");
+      Start(std::move(request), options, cancellation, stream);
     });
   }
 
@@ -74,9 +77,7 @@ class Session final : public Implements<Session, IWinMLTextGenerationSession, IW
                                            IWinMLTextGenerationPullStream** stream) noexcept override {
     return Guard("IWinMLTextGenerationSession::GenerateTokens", [&] {
       RequireOut(stream, "stream");
-      if (tokenCount != 0) RequirePointer(tokenIds, "tokenIds");
-      RequireReady();
-      Start(std::vector<uint32_t>(tokenIds, tokenIds + tokenCount), false, options, cancellation, stream);
+      Start(TakeTokens(tokenCount, tokenIds), options, cancellation, stream);
     });
   }
 
@@ -85,12 +86,10 @@ class Session final : public Implements<Session, IWinMLTextGenerationSession, IW
                                            IWinMLTextGenerationPullStream** stream) noexcept override {
     return Guard("IWinMLTextGenerationSession::ContinueTokens", [&] {
       RequireOut(stream, "stream");
-      if (tokenCount != 0) RequirePointer(tokenIds, "tokenIds");
-      RequireReady();
-      Require(sequence_->pipelines().unified(), kNotSupported,
-              "a sequence of separate prefill and decode pipelines cannot be continued");
-      Require(!sequence_->Retained().empty(), E_NOT_VALID_STATE, "no sequence is retained that could be continued");
-      Start(std::vector<uint32_t>(tokenIds, tokenIds + tokenCount), true, options, cancellation, stream);
+      GenerationRequest request = TakeTokens(tokenCount, tokenIds);
+      RequireContinuable();
+      request.continues = true;
+      Start(std::move(request), options, cancellation, stream);
     });
   }
 
@@ -123,12 +122,12 @@ class Session final : public Implements<Session, IWinMLTextGenerationSession, IW
   }
 
   HRESULT STDMETHODCALLTYPE GenerateSegments(UINT32 segmentCount, const WINML_GENERATION_SEGMENT* segments,
-                                             IWinMLTextGenerationOptions*, IWinMLCancellationSource*,
+                                             IWinMLTextGenerationOptions* options,
+                                             IWinMLCancellationSource* cancellation,
                                              IWinMLTextGenerationPullStream** stream) noexcept override {
     return Guard("IWinMLTextGenerationSession::GenerateSegments", [&] {
       RequireOut(stream, "stream");
-      if (segmentCount != 0) RequirePointer(segments, "segments");
-      RefuseSegments(segmentCount);
+      Start(TakeSegments(segmentCount, segments), options, cancellation, stream);
     });
   }
 
@@ -158,36 +157,46 @@ class Session final : public Implements<Session, IWinMLTextGenerationSession, IW
 
   HRESULT STDMETHODCALLTYPE GenerateTokensWithConstraint(UINT32 tokenCount, const UINT32* tokenIds,
                                                          IWinMLTokenConstraint* constraint,
-                                                         IWinMLTextGenerationOptions*, IWinMLCancellationSource*,
+                                                         IWinMLTextGenerationOptions* options,
+                                                         IWinMLCancellationSource* cancellation,
                                                          IWinMLTextGenerationPullStream** stream) noexcept override {
     return Guard("IWinMLTextGenerationConstraintSession::GenerateTokensWithConstraint", [&] {
       RequireOut(stream, "stream");
-      if (tokenCount != 0) RequirePointer(tokenIds, "tokenIds");
-      RefuseConstraint(tokenCount, constraint);
+      RequirePointer(constraint, "constraint");
+      GenerationRequest request = TakeTokens(tokenCount, tokenIds);
+      request.constraint = constraint;
+      Start(std::move(request), options, cancellation, stream);
     });
   }
 
   HRESULT STDMETHODCALLTYPE GenerateSegmentsWithConstraint(UINT32 segmentCount,
                                                            const WINML_GENERATION_SEGMENT* segments,
                                                            IWinMLTokenConstraint* constraint,
-                                                           IWinMLTextGenerationOptions*, IWinMLCancellationSource*,
+                                                           IWinMLTextGenerationOptions* options,
+                                                           IWinMLCancellationSource* cancellation,
                                                            IWinMLTextGenerationPullStream** stream) noexcept override {
     return Guard("IWinMLTextGenerationConstraintSession::GenerateSegmentsWithConstraint", [&] {
       RequireOut(stream, "stream");
-      if (segmentCount != 0) RequirePointer(segments, "segments");
       RequirePointer(constraint, "constraint");
-      RefuseSegments(segmentCount);
+      GenerationRequest request = TakeSegments(segmentCount, segments);
+      request.constraint = constraint;
+      Start(std::move(request), options, cancellation, stream);
     });
   }
 
   HRESULT STDMETHODCALLTYPE ContinueTokensWithConstraint(UINT32 tokenCount, const UINT32* tokenIds,
                                                          IWinMLTokenConstraint* constraint,
-                                                         IWinMLTextGenerationOptions*, IWinMLCancellationSource*,
+                                                         IWinMLTextGenerationOptions* options,
+                                                         IWinMLCancellationSource* cancellation,
                                                          IWinMLTextGenerationPullStream** stream) noexcept override {
     return Guard("IWinMLTextGenerationConstraintContinuation::ContinueTokensWithConstraint", [&] {
       RequireOut(stream, "stream");
-      if (tokenCount != 0) RequirePointer(tokenIds, "tokenIds");
-      RefuseConstraint(tokenCount, constraint);
+      RequirePointer(constraint, "constraint");
+      GenerationRequest request = TakeTokens(tokenCount, tokenIds);
+      RequireContinuable();
+      request.continues = true;
+      request.constraint = constraint;
+      Start(std::move(request), options, cancellation, stream);
     });
   }
 
@@ -197,25 +206,38 @@ class Session final : public Implements<Session, IWinMLTextGenerationSession, IW
     sequence_->RequireReady();
   }
 
-  void Start(std::vector<uint32_t> prompt, bool continues, IWinMLTextGenerationOptions* options,
-             IWinMLCancellationSource* cancellation, IWinMLTextGenerationPullStream** stream) {
-    auto generation = std::make_shared<Generation>(sequence_, std::move(prompt), continues,
-                                                   ReadGenerationOptions(options), cancellation);
+  void RequireContinuable() const {
+    Require(sequence_->pipelines().unified(), kNotSupported,
+            "a sequence of separate prefill and decode pipelines cannot be continued");
+    Require(!sequence_->Retained().empty(), E_NOT_VALID_STATE, "no sequence is retained that could be continued");
+  }
+
+  // The beginnings of all operations: pointers, then thread and state.
+  GenerationRequest TakeTokens(UINT32 count, const UINT32* ids) const {
+    if (count != 0) RequirePointer(ids, "tokenIds");
+    RequireReady();
+    GenerationRequest request = {};
+    request.prompt.assign(ids, ids + count);
+    return request;
+  }
+
+  GenerationRequest TakeSegments(UINT32 count, const WINML_GENERATION_SEGMENT* segments) const {
+    if (count != 0) RequirePointer(segments, "segments");
+    RequireReady();
+    Require(sequence_->pipelines().unified(), kNotSupported,
+            "prompts of segments need one pipeline for prompt and answer; this session has two");
+    GenerationRequest request = {};
+    request.prompt = TokensOfSegments({segments, count});
+    return request;
+  }
+
+  void Start(GenerationRequest request, IWinMLTextGenerationOptions* options, IWinMLCancellationSource* cancellation,
+             IWinMLTextGenerationPullStream** stream) {
+    request.options = ReadGenerationOptions(options);
+    request.cancellation = cancellation;
+    auto generation = std::make_shared<Generation>(sequence_, std::move(request));
     *stream = MakePullStream(sequence_, generation).Detach();
     sequence_->Start(generation);
-  }
-
-  [[noreturn]] void RefuseSegments(UINT32 segmentCount) const {
-    RequireReady();
-    Require(segmentCount != 0, E_INVALIDARG, "there are no segments");
-    throw Error(kNotSupported, "prompts of segments are not built yet; GetCapabilities says what is");
-  }
-
-  [[noreturn]] void RefuseConstraint(UINT32 tokenCount, IWinMLTokenConstraint* constraint) const {
-    RequirePointer(constraint, "constraint");
-    RequireReady();
-    Require(tokenCount != 0, E_INVALIDARG, "the prompt has no tokens");
-    throw Error(kNotSupported, "generation under a constraint is not built yet; GetCapabilities says what is");
   }
 
   const std::shared_ptr<Sequence> sequence_;

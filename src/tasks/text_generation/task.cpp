@@ -10,7 +10,7 @@
 #include "com/implements.h"
 #include "tasks/text_generation/configuration.h"
 #include "tasks/text_generation/session.h"
-#include "tasks/text_generation/token_list.h"
+#include "tasks/token_list.h"
 
 namespace owml {
 namespace {

@@ -19,6 +19,11 @@ class SamplingChain {
   // The next token for logits indexed by token. Throws as TokenSampler::Pick.
   uint32_t Pick(std::span<const float> logits);
 
+  // The same in two steps, for a filter between them: logits after penalties, until the next call, ...
+  std::span<const float> Penalize(std::span<const float> logits);
+  // ... and the choice among candidates in ascending order of their tokens.
+  uint32_t Pick(std::span<const TokenCandidate> candidates) { return sampler_.Pick(candidates, generated_); }
+
   // The token that Pick gave becomes part of the sequence.
   void Accept(uint32_t token);
 

@@ -120,6 +120,9 @@ TEST_F(PrefillDecodeTest, TellsItsProfileAndThatItCannotContinue) {
   EXPECT_EQ(session->ContinueTokens(1, &token, nullptr, nullptr, stream.GetAddressOf()), kNotSupported);
   ComPtr<IWinMLMediaEncoder> encoder;
   EXPECT_EQ(session->CreateMediaEncoderFromFile(L"a", nullptr, encoder.GetAddressOf()), kNotSupported);
+  EXPECT_FALSE(capabilities.supportsSegmentedPrompts);
+  const WINML_GENERATION_SEGMENT segment = {WINML_GENERATION_SEGMENT_KIND_TOKENS, 1, &token, nullptr, nullptr};
+  EXPECT_EQ(session->GenerateSegments(1, &segment, nullptr, nullptr, stream.GetAddressOf()), kNotSupported);
 }
 
 TEST_F(PrefillDecodeTest, APromptMustLeaveAPosition) {

@@ -142,23 +142,11 @@ TEST_F(SessionTest, TellsWhatItCanDo) {
   EXPECT_EQ(capabilities.sequenceState.retainedTokenCount, 4u);
 }
 
-// Segments and constraints: the answer agrees with the capabilities.
-TEST_F(SessionTest, WhatItCannotDoIsRefused) {
+TEST_F(SessionTest, AStageWithoutMediaGivesNoEncoder) {
   Open();
   WINML_TEXT_GENERATION_CAPABILITIES capabilities = {};
   ASSERT_EQ(session->GetCapabilities(&capabilities), S_OK);
-  ComPtr<IWinMLTextGenerationPullStream> stream;
-  const UINT32 token = 1;
-  const WINML_GENERATION_SEGMENT segment = {WINML_GENERATION_SEGMENT_KIND_TOKENS, 1, &token, nullptr, nullptr};
-  ASSERT_FALSE(capabilities.supportsSegmentedPrompts);
-  EXPECT_EQ(session->GenerateSegments(1, &segment, nullptr, nullptr, stream.GetAddressOf()), kNotSupported);
-  EXPECT_EQ(session->GenerateSegments(1, nullptr, nullptr, nullptr, stream.GetAddressOf()), E_POINTER);
-  EXPECT_EQ(session->GenerateSegments(0, nullptr, nullptr, nullptr, stream.GetAddressOf()), E_INVALIDARG);
-  ASSERT_FALSE(capabilities.supportsConstraints);
-  ComPtr<IWinMLTextGenerationConstraintSession> constrained;
-  ASSERT_EQ(session.As(&constrained), S_OK);
-  EXPECT_EQ(constrained->GenerateTokensWithConstraint(1, &token, nullptr, nullptr, nullptr, stream.GetAddressOf()),
-            E_POINTER);
+  EXPECT_FALSE(capabilities.supportsEmbeddingSegments);
   ComPtr<IWinMLMediaEncoder> encoder;
   EXPECT_EQ(session->CreateMediaEncoderFromFile(L"projector.gguf", nullptr, encoder.GetAddressOf()), kNotSupported);
   EXPECT_EQ(session->CreateMediaEncoderFromFile(nullptr, nullptr, encoder.GetAddressOf()), E_POINTER);

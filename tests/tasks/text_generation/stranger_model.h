@@ -40,6 +40,7 @@ class StrangerModel final : public IWinMLPipeline,
   HRESULT capacity_result = S_OK;
   HRESULT reset_result = S_OK;
   HRESULT request_result = S_OK;
+  HRESULT rewind_result = S_OK;
   WINML_TENSOR_DATA_TYPE token_type = WINML_TENSOR_DATA_TYPE_INT32;
   std::vector<UINT64> token_dims = {1, UINT64_MAX};
   WINML_TENSOR_DATA_TYPE output_type = WINML_TENSOR_DATA_TYPE_FLOAT32;
@@ -157,6 +158,7 @@ class StrangerModel final : public IWinMLPipeline,
     return S_OK;
   }
   HRESULT STDMETHODCALLTYPE RewindTo(UINT64 position) override {
+    if (FAILED(rewind_result)) return rewind_result;
     if (position > sequence.size()) return E_INVALIDARG;
     sequence.resize(position);
     return S_OK;

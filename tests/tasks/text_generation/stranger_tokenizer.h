@@ -30,7 +30,7 @@ inline std::wstring LettersOf(const std::vector<UINT32>& tokens) {
   return half ? text + L'\uFFFD' : text;
 }
 
-class StrangerTokenizer final : public IWinMLTokenizer, public IWinMLTokenizerMetadata {
+class StrangerTokenizer : public IWinMLTokenizer, public IWinMLTokenizerMetadata {
  public:
   virtual ~StrangerTokenizer() = default;
 

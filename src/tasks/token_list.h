@@ -1,5 +1,5 @@
 // Lists of token ids that cross the ABI as a count and an array for CoTaskMemFree.
-// Used by the skins of text generation, both ways.
+// Used by the skins of the tasks, both ways.
 #pragma once
 
 #include <objbase.h>
