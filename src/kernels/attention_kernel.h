@@ -33,16 +33,16 @@ OWML_INLINE void KeyScores(const AttendCall& call, const uint16_t* keys, float (
   }
 }
 
-// state[dimensions d to d+16D) += weights times values of `count` positions.
+// state[dimensions d to d+16D) += weights times values of positions `skip` to `count` of a block.
 template <class V, int R, int D>
-OWML_INLINE void AddValues(const AttendCall& call, const uint16_t* values, size_t padded, size_t count,
+OWML_INLINE void AddValues(const AttendCall& call, const uint16_t* values, size_t padded, size_t skip, size_t count,
                            const float (*weights)[kAttentionBlock], size_t d) {
   const size_t state_size = padded + 2;
   typename V::F sum[R][D];
   OWML_UNROLL for (int r = 0; r < R; ++r) {
     OWML_UNROLL for (int i = 0; i < D; ++i) sum[r][i] = V::Load(call.states + r * state_size + d + 16 * i);
   }
-  for (size_t position = 0; position < count; ++position) {
+  for (size_t position = skip; position < count; ++position) {
     OWML_UNROLL for (int i = 0; i < D; ++i) {
       const typename V::F v = V::LoadHalf(values + position * padded + d + 16 * i);
       OWML_UNROLL for (int r = 0; r < R; ++r) sum[r][i] = V::Fma(V::Set(weights[r][position]), v, sum[r][i]);
@@ -54,8 +54,15 @@ OWML_INLINE void AddValues(const AttendCall& call, const uint16_t* values, size_
 }
 
 // Turns the scores of one row into weights relative to its maximum so far, and brings the state up to that maximum.
+// Only positions `skip` to `count` of the block are seen.
 template <class V>
-OWML_INLINE void SoftmaxStep(float* scores, size_t count, float* state, size_t padded) {
+OWML_INLINE void SoftmaxStep(float* scores, size_t skip, size_t count, float cap, float* state, size_t padded) {
+  if (cap != 0.0f) {
+    OWML_UNROLL for (int i = 0; i < 4; ++i) {
+      V::Store(scores + 16 * i, SoftCap<V>(V::Load(scores + 16 * i), V::Set(cap)));
+    }
+  }
+  for (size_t i = 0; i < skip; ++i) scores[i] = kLowestScore;
   for (size_t i = count; i < kAttentionBlock; ++i) scores[i] = kLowestScore;
   typename V::F highest = V::Set(state[padded]);
   OWML_UNROLL for (int i = 0; i < 4; ++i) highest = V::Max(highest, V::Load(scores + 16 * i));
@@ -67,6 +74,7 @@ OWML_INLINE void SoftmaxStep(float* scores, size_t count, float* state, size_t p
     const typename V::F weight = Exp<V>(V::Sub(V::Load(scores + 16 * i), V::Set(maximum)));
     V::Store(scores + 16 * i, weight);
   }
+  for (size_t i = 0; i < skip; ++i) scores[i] = 0.0f;
   for (size_t i = count; i < kAttentionBlock; ++i) scores[i] = 0.0f;
   OWML_UNROLL for (int i = 0; i < 4; ++i) sum = V::Add(sum, V::Load(scores + 16 * i));
   state[padded] = maximum;
@@ -83,22 +91,23 @@ void AttendRows(const AttendCall& call) {
     state[padded] = kLowestScore;
     state[padded + 1] = 0.0f;
   }
-  alignas(64) float scores[R][kAttentionBlock];
+  alignas(64) float scores[R][kAttentionBlock] = {};
   for (size_t block = call.begin; block < call.end; block += kAttentionBlock) {
     const size_t count = call.end - block < kAttentionBlock ? call.end - block : kAttentionBlock;
+    const size_t skip = call.first > block ? call.first - block : 0;
     const uint16_t* keys = call.keys + block * call.width;
     size_t at = 0;
     for (; at + 16 * V::kAttentionWidth <= count; at += 16 * V::kAttentionWidth) {
       KeyScores<V, R, V::kAttentionWidth>(call, keys + at * call.width, scores, at);
     }
     for (; at < count; at += 16) KeyScores<V, R, 1>(call, keys + at * call.width, scores, at);
-    for (int r = 0; r < R; ++r) SoftmaxStep<V>(scores[r], count, call.states + r * (padded + 2), padded);
+    for (int r = 0; r < R; ++r) SoftmaxStep<V>(scores[r], skip, count, call.cap, call.states + r * (padded + 2), padded);
     const uint16_t* values = call.values + block * padded;
     size_t d = 0;
     for (; d + 16 * V::kAttentionWidth <= padded; d += 16 * V::kAttentionWidth) {
-      AddValues<V, R, V::kAttentionWidth>(call, values, padded, count, scores, d);
+      AddValues<V, R, V::kAttentionWidth>(call, values, padded, skip, count, scores, d);
     }
-    for (; d < padded; d += 16) AddValues<V, R, 1>(call, values, padded, count, scores, d);
+    for (; d < padded; d += 16) AddValues<V, R, 1>(call, values, padded, skip, count, scores, d);
   }
 }
 

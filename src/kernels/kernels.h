@@ -58,6 +58,8 @@ struct AttendCall {
   const uint16_t* values;  // of position 0
   size_t begin;            // positions; a multiple of kAttentionBlock
   size_t end;              // after begin
+  size_t first;            // the first that is seen, in the block at `begin` or before it
+  float cap;               // scores become cap * tanh(score / cap); 0 leaves them
   float* states;           // [rows][AttentionStateSize], written
 };
 
@@ -74,13 +76,22 @@ struct Kernels {
 
   // gate = gate / (1 + exp(-gate)) * up
   void (*silu_multiply)(float* gate, const float* up, size_t count);
+  // gate = gate / 2 * (1 + tanh(sqrt(2 / pi) * (gate + 0.044715 * gate^3))) * up
+  void (*gelu_multiply)(float* gate, const float* up, size_t count);
 
   // Rotates neighbouring pairs: x[2i], x[2i+1] by an angle whose cosine stands twice in `cosines` and whose sine stands
   // in `sines` as -sin, +sin. `count` is even.
   void (*rotate_pairs)(float* x, const float* cosines, const float* sines, size_t count);
 
+  // Rotates pairs that lie apart: x[i], x[count / 2 + i] by an angle with cosines[i], sines[i].
+  void (*rotate_halves)(float* x, const float* cosines, const float* sines, size_t count);
+
   // x *= factor
   void (*scale)(float* x, float factor, size_t count);
+  // x += factor * y
+  void (*add_scaled)(float* x, const float* y, float factor, size_t count);
+  // x = cap * tanh(x / cap)
+  void (*soft_cap)(float* x, float cap, size_t count);
 
   // Into the cache of one KV head, whose first position `keys` and `values` point to.
   void (*store_key)(const float* key, size_t width, uint16_t* keys, size_t position);

@@ -80,12 +80,51 @@ void SiluMultiply(float* gate, const float* up, size_t count) {
 }
 
 template <class V>
+void GeluMultiply(float* gate, const float* up, size_t count) {
+  for (size_t i = 0; i < count; i += 16) {
+    const typename V::F g = LoadUpTo16<V>(gate + i, count - i);
+    // (1 + tanh(u)) / 2 = 1 / (1 + exp(-2 u)), with u = sqrt(2 / pi) * g * (1 + 0.044715 g^2)
+    const typename V::F shape = V::Fma(V::Mul(g, g), V::Set(0.044715f), V::Set(1.0f));
+    const typename V::F exponent = V::Mul(V::Mul(g, V::Set(-1.5957691216057308f)), shape);
+    const typename V::F gelu = V::Div(g, V::Add(V::Set(1.0f), Exp<V>(exponent)));
+    StoreUpTo16<V>(gate + i, V::Mul(gelu, LoadUpTo16<V>(up + i, count - i)), count - i);
+  }
+}
+
+template <class V>
 void RotatePairs(float* x, const float* cosines, const float* sines, size_t count) {
   for (size_t i = 0; i < count; i += 16) {
     const size_t left = count - i;
     const typename V::F v = LoadUpTo16<V>(x + i, left);
     const typename V::F straight = V::Mul(v, LoadUpTo16<V>(cosines + i, left));
     StoreUpTo16<V>(x + i, V::Fma(V::SwapPairs(v), LoadUpTo16<V>(sines + i, left), straight), left);
+  }
+}
+
+template <class V>
+void RotateHalves(float* x, const float* cosines, const float* sines, size_t count) {
+  const size_t half = count / 2;
+  for (size_t i = 0; i < half; i += 16) {
+    const size_t left = half - i;
+    const typename V::F a = LoadUpTo16<V>(x + i, left), b = LoadUpTo16<V>(x + half + i, left);
+    const typename V::F cosine = LoadUpTo16<V>(cosines + i, left), sine = LoadUpTo16<V>(sines + i, left);
+    StoreUpTo16<V>(x + i, V::Sub(V::Mul(a, cosine), V::Mul(b, sine)), left);
+    StoreUpTo16<V>(x + half + i, V::Fma(a, sine, V::Mul(b, cosine)), left);
+  }
+}
+
+template <class V>
+void AddScaled(float* x, const float* y, float factor, size_t count) {
+  for (size_t i = 0; i < count; i += 16) {
+    const size_t left = count - i;
+    StoreUpTo16<V>(x + i, V::Fma(LoadUpTo16<V>(y + i, left), V::Set(factor), LoadUpTo16<V>(x + i, left)), left);
+  }
+}
+
+template <class V>
+void SoftCapAll(float* x, float cap, size_t count) {
+  for (size_t i = 0; i < count; i += 16) {
+    StoreUpTo16<V>(x + i, SoftCap<V>(LoadUpTo16<V>(x + i, count - i), V::Set(cap)), count - i);
   }
 }
 

@@ -38,4 +38,12 @@ OWML_INLINE typename V::F Exp(typename V::F x) {
   return V::Mul(p, V::PowerOfTwo(n));
 }
 
+// cap * tanh(x / cap), with an absolute error below 3e-7 * cap.
+template <class V>
+OWML_INLINE typename V::F SoftCap(typename V::F x, typename V::F cap) {
+  const typename V::F twice = V::Div(V::Add(x, x), cap);
+  const typename V::F one = V::Set(1.0f);
+  return V::Mul(cap, V::Sub(one, V::Div(V::Set(2.0f), V::Add(Exp<V>(twice), one))));
+}
+
 }  // namespace owml::kernels

@@ -21,19 +21,23 @@ class AttentionTest : public KernelTest {
   }
 
   // [rows][width]; segments of kAttentionSegment positions merged in order.
-  std::vector<float> Attend(const Kernels& kernels, const std::vector<float>& queries, size_t length) const {
+  std::vector<float> Attend(const Kernels& kernels, const std::vector<float>& queries, size_t length, size_t first = 0,
+                            float cap = 0) const {
     const size_t rows = queries.size() / width_, size = AttentionStateSize(width_);
     std::vector<float> total(rows * size), part(rows * size), out(rows * width_);
-    for (size_t begin = 0; begin < length; begin += kAttentionSegment) {
+    const size_t first_segment = first / kAttentionSegment * kAttentionSegment;
+    for (size_t segment = first_segment; segment < length; segment += kAttentionSegment) {
       kernels.attend({.queries = queries.data(),
                       .rows = rows,
                       .width = width_,
                       .keys = keys_.data(),
                       .values = values_.data(),
-                      .begin = begin,
-                      .end = std::min(length, begin + kAttentionSegment),
-                      .states = begin == 0 ? total.data() : part.data()});
-      for (size_t r = 0; r < rows && begin > 0; ++r) {
+                      .begin = std::max(segment, first / kAttentionBlock * kAttentionBlock),
+                      .end = std::min(length, segment + kAttentionSegment),
+                      .first = first,
+                      .cap = cap,
+                      .states = segment == first_segment ? total.data() : part.data()});
+      for (size_t r = 0; r < rows && segment > first_segment; ++r) {
         kernels.merge_attention(&total[r * size], &part[r * size], width_);
       }
     }
@@ -41,17 +45,18 @@ class AttentionTest : public KernelTest {
     return out;
   }
 
-  std::vector<double> Reference(const float* query, size_t length) const {
+  std::vector<double> Reference(const float* query, size_t length, size_t first = 0, double cap = 0) const {
     std::vector<double> scores(length), out(width_);
     double highest = -1e300, sum = 0;
-    for (size_t p = 0; p < length; ++p) {
+    for (size_t p = first; p < length; ++p) {
       for (size_t d = 0; d < width_; ++d) {
         scores[p] += double{query[d]} * HalfToFloat(FloatToHalf(plain_keys_[p * width_ + d]));
       }
+      if (cap != 0) scores[p] = cap * std::tanh(scores[p] / cap);
       highest = std::max(highest, scores[p]);
     }
-    for (double& score : scores) sum += score = std::exp(score - highest);
-    for (size_t p = 0; p < length; ++p) {
+    for (size_t p = first; p < length; ++p) sum += scores[p] = std::exp(scores[p] - highest);
+    for (size_t p = first; p < length; ++p) {
       for (size_t d = 0; d < width_; ++d) {
         out[d] += scores[p] / sum * HalfToFloat(FloatToHalf(plain_values_[p * width_ + d]));
       }
@@ -90,6 +95,35 @@ TEST_P(AttentionTest, LongRangesAreMergedFromSegments) {
     for (size_t r = 0; r < 3; ++r) {
       const auto expected = Reference(&queries[r * width_], length);
       for (size_t d = 0; d < width_; ++d) ASSERT_NEAR(out[r * width_ + d], expected[d], 2e-5);
+    }
+  }
+}
+
+TEST_P(AttentionTest, OnlyPositionsOfTheWindowAreSeen) {
+  Fill(24, 1200);
+  for (const size_t length : {1, 64, 100, 513, 1200}) {
+    for (const size_t window : {1, 15, 63, 64, 65, 511, 700}) {
+      const size_t first = length > window ? length - window : 0;
+      const auto queries = Floats(2 * width_, -2, 2);
+      const auto out = Attend(kernels(), queries, length, first);
+      ASSERT_TRUE(SameBits(out, Attend(oracle(), queries, length, first))) << length << ", " << window;
+      for (size_t r = 0; r < 2; ++r) {
+        const auto expected = Reference(&queries[r * width_], length, first);
+        for (size_t d = 0; d < width_; ++d) ASSERT_NEAR(out[r * width_ + d], expected[d], 2e-5);
+      }
+    }
+  }
+}
+
+TEST_P(AttentionTest, ScoresAreCapped) {
+  Fill(32, 150);
+  for (const float cap : {0.5f, 5.0f, 50.0f}) {
+    const auto queries = Floats(3 * width_, -20, 20);
+    const auto out = Attend(kernels(), queries, 150, 0, cap);
+    ASSERT_TRUE(SameBits(out, Attend(oracle(), queries, 150, 0, cap)));
+    for (size_t r = 0; r < 3; ++r) {
+      const auto expected = Reference(&queries[r * width_], 150, 0, cap);
+      for (size_t d = 0; d < width_; ++d) ASSERT_NEAR(out[r * width_ + d], expected[d], 1e-4);
     }
   }
 }

@@ -90,6 +90,83 @@ TEST_P(RowKernelsTest, SiluOfExtremesIsZeroOrTheInput) {
   EXPECT_TRUE(std::isnan(gate[4]));
 }
 
+TEST_P(RowKernelsTest, GeluEqualsItsScalarTwinAndTheFormula) {
+  for (const size_t count : kLengths) {
+    auto gate = Floats(count, -8, 8);
+    const auto up = Floats(count);
+    const auto before = gate;
+    auto expected = gate;
+    kernels().gelu_multiply(gate.data(), up.data(), count);
+    oracle().gelu_multiply(expected.data(), up.data(), count);
+    ASSERT_TRUE(SameBits(gate, expected)) << count;
+    for (size_t i = 0; i < count; ++i) {
+      const double g = before[i];
+      const double gelu = g / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (g + 0.044715 * g * g * g)));
+      ASSERT_NEAR(gate[i], gelu * up[i], 3e-6 * (1 + std::abs(gelu)));
+    }
+  }
+}
+
+TEST_P(RowKernelsTest, GeluOfExtremesIsZeroOrTheInput) {
+  std::vector<float> gate = {-1e30f, -200, 200, 1e30f, 0};
+  const std::vector<float> up(5, 1.0f);
+  kernels().gelu_multiply(gate.data(), up.data(), 5);
+  EXPECT_NEAR(gate[0], 0, 1e-6);
+  EXPECT_NEAR(gate[1], 0, 1e-6);
+  EXPECT_EQ(gate[2], 200);
+  EXPECT_EQ(gate[3], 1e30f);
+  EXPECT_EQ(gate[4], 0);
+}
+
+TEST_P(RowKernelsTest, SoftCapEqualsItsScalarTwinAndTheFormula) {
+  for (const size_t count : kLengths) {
+    for (const float cap : {0.5f, 30.0f}) {
+      auto x = Floats(count, -100, 100);
+      const auto before = x;
+      auto expected = x;
+      kernels().soft_cap(x.data(), cap, count);
+      oracle().soft_cap(expected.data(), cap, count);
+      ASSERT_TRUE(SameBits(x, expected)) << count;
+      for (size_t i = 0; i < count; ++i) ASSERT_NEAR(x[i], cap * std::tanh(double{before[i]} / cap), 3e-7 * cap);
+    }
+  }
+}
+
+TEST_P(RowKernelsTest, ScaledSumsEqualTheirScalarTwinAndStayWithinTheirLength) {
+  for (const size_t count : kLengths) {
+    auto x = Floats(count + 1);
+    const auto y = Floats(count + 1), before = x;
+    auto expected = x;
+    kernels().add_scaled(x.data(), y.data(), 0.3f, count);
+    oracle().add_scaled(expected.data(), y.data(), 0.3f, count);
+    ASSERT_TRUE(SameBits(x, expected)) << count;
+    for (size_t i = 0; i < count; ++i) ASSERT_NEAR(x[i], before[i] + 0.3 * y[i], 1e-6);
+    EXPECT_EQ(x[count], before[count]);
+  }
+}
+
+TEST_P(RowKernelsTest, RotationOfHalvesEqualsItsScalarTwinAndTurnsPairs) {
+  for (const size_t count : {2, 8, 14, 32, 34, 64, 128}) {
+    auto x = Floats(count);
+    const auto before = x;
+    std::vector<float> cosines(count / 2), sines(count / 2);
+    for (size_t i = 0; i < count / 2; ++i) {
+      const float angle = Uniform(-3, 3);
+      cosines[i] = std::cos(angle);
+      sines[i] = std::sin(angle);
+    }
+    auto expected = x;
+    kernels().rotate_halves(x.data(), cosines.data(), sines.data(), count);
+    oracle().rotate_halves(expected.data(), cosines.data(), sines.data(), count);
+    ASSERT_TRUE(SameBits(x, expected)) << count;
+    for (size_t i = 0; i < count / 2; ++i) {
+      const double a = before[i], b = before[count / 2 + i];
+      ASSERT_NEAR(x[i], a * cosines[i] - b * sines[i], 1e-6);
+      ASSERT_NEAR(x[count / 2 + i], a * sines[i] + b * cosines[i], 1e-6);
+    }
+  }
+}
+
 TEST_P(RowKernelsTest, RotationEqualsItsScalarTwinAndTurnsPairs) {
   for (const size_t count : {2, 8, 14, 16, 18, 64, 128}) {
     auto x = Floats(count);

@@ -92,6 +92,11 @@ class GgufWriter {
                   std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)));
   }
 
+  GgufWriter& ClearTensors() {
+    tensors_.clear();
+    return *this;
+  }
+
   size_t tensor_count() const { return tensors_.size(); }
 
   std::string Bytes() const {

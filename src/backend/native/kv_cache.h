@@ -22,8 +22,10 @@ class KvCache {
   explicit KvCache(const KvCacheShape& shape);
 
   // Of position 0.
-  uint16_t* keys(uint32_t layer, uint32_t head) { return keys_ + (size_t{layer} * shape_.kv_heads + head) * key_size_; }
-  uint16_t* values(uint32_t layer, uint32_t head) {
+  uint16_t* keys(uint32_t layer, uint32_t head) const {
+    return keys_ + (size_t{layer} * shape_.kv_heads + head) * key_size_;
+  }
+  uint16_t* values(uint32_t layer, uint32_t head) const {
     return values_ + (size_t{layer} * shape_.kv_heads + head) * value_size_;
   }
 

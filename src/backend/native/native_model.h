@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "backend/model.h"
-#include "backend/native/llama_weights.h"
+#include "backend/native/model_weights.h"
 
 namespace owml::native {
 
 class NativeModel final : public BackendModel {
  public:
-  // `files` keeps what they point into. Throws as ReadLlamaParameters and FindLlamaTensors.
+  // `files` keeps what they point into. Throws as PlanOf and FindTensors.
   explicit NativeModel(std::shared_ptr<const std::vector<GgufFile>> files);
 
   // GGUF settles shapes at Build.
@@ -22,13 +22,13 @@ class NativeModel final : public BackendModel {
   std::unique_ptr<BackendSession> CreateSession(const SessionOptions& options) const override;
 
  private:
-  std::shared_ptr<const LlamaWeights> Weights() const;
+  std::shared_ptr<const ModelWeights> Weights() const;
 
   std::shared_ptr<const std::vector<GgufFile>> files_;
-  LlamaParameters parameters_;
-  LlamaTensors tensors_;
+  ModelPlan plan_;
+  ModelTensors tensors_;
   mutable std::mutex mutex_;
-  mutable std::weak_ptr<const LlamaWeights> weights_;
+  mutable std::weak_ptr<const ModelWeights> weights_;
 };
 
 }  // namespace owml::native

@@ -15,16 +15,16 @@ constexpr int32_t kResidencyHost = 1;
 
 }  // namespace
 
-NativeSession::NativeSession(std::shared_ptr<const LlamaWeights> weights, const NativeSettings& settings)
+NativeSession::NativeSession(std::shared_ptr<const ModelWeights> weights, const NativeSettings& settings)
     : weights_(std::move(weights)),
       settings_(settings),
       kernels_(kernels::KernelsFor(kernels::ChosenIsa())),
       forward_(MakeForward()),
-      ports_(weights_->parameters().vocabulary) {}
+      ports_(weights_->plan().vocabulary) {}
 
-std::unique_ptr<LlamaForward> NativeSession::MakeForward() const {
+std::unique_ptr<Forward> NativeSession::MakeForward() const {
   const ForwardSettings settings{settings_.capacity, settings_.batch_size, settings_.threads};
-  return std::make_unique<LlamaForward>(weights_, settings, kernels_);
+  return std::make_unique<Forward>(weights_, settings, kernels_);
 }
 
 SessionReport NativeSession::report() const {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/native/llama_forward.h"
+#include "backend/native/forward.h"
 #include "backend/native/native_settings.h"
 #include "backend/session.h"
 #include "backend/token_ports.h"
@@ -16,7 +16,7 @@ namespace owml::native {
 
 class NativeSession final : public BackendSession, private SequenceState, private SpeculativeSteps {
  public:
-  NativeSession(std::shared_ptr<const LlamaWeights> weights, const NativeSettings& settings);
+  NativeSession(std::shared_ptr<const ModelWeights> weights, const NativeSettings& settings);
 
   const Schema& schema() const override { return ports_.schema(); }
   SessionReport report() const override;
@@ -28,19 +28,19 @@ class NativeSession final : public BackendSession, private SequenceState, privat
  private:
   // SequenceState
   uint64_t capacity() const override { return settings_.capacity; }
-  std::optional<uint64_t> declared_capacity() const override { return weights_->parameters().context; }
+  std::optional<uint64_t> declared_capacity() const override { return weights_->plan().context; }
   uint64_t position() const override { return position_; }
   void RewindTo(uint64_t position) override;
   void SetCapacity(uint64_t capacity) override;
 
   // SpeculativeSteps
   SpeculativeLimits limits() const override;
-  uint32_t row_stride() const override { return static_cast<uint32_t>(weights_->parameters().vocabulary); }
+  uint32_t row_stride() const override { return static_cast<uint32_t>(weights_->plan().vocabulary); }
   void StepAllPositions(std::span<const int32_t> tokens, std::span<float> logits) override;
   void CommitAcceptedPrefix(uint32_t accepted) override;
   uint32_t ProposeDraftTokens(int32_t pending, std::span<int32_t> tokens) override;
 
-  std::unique_ptr<LlamaForward> MakeForward() const;
+  std::unique_ptr<Forward> MakeForward() const;
   void Append(std::span<const int32_t> tokens, LogitRows rows, float* logits);
 
   struct PendingStep {
@@ -48,10 +48,10 @@ class NativeSession final : public BackendSession, private SequenceState, privat
     uint32_t width = 0;
   };
 
-  std::shared_ptr<const LlamaWeights> weights_;
+  std::shared_ptr<const ModelWeights> weights_;
   NativeSettings settings_;
   const kernels::Kernels& kernels_;
-  std::unique_ptr<LlamaForward> forward_;
+  std::unique_ptr<Forward> forward_;
   uint64_t position_ = 0;
   TokenPorts ports_;
   std::optional<PendingStep> pending_;

@@ -48,29 +48,30 @@ std::optional<WeightType> WeightTypeOf(GgmlType type) {
   }
 }
 
-PackedMatrix UnpackedMatrix(const GgufTensor& tensor) {
+PackedMatrix UnpackedMatrix(const TensorPart& rows) {
   PackedMatrix matrix;
-  matrix.type = WeightTypeOf(tensor.type).value();
-  matrix.columns = tensor.dims[0];
-  matrix.rows = tensor.dims[1];
+  matrix.type = WeightTypeOf(rows.tensor->type).value();
+  matrix.columns = rows.tensor->dims[0];
+  matrix.rows = rows.count;
   return matrix;
 }
 
-void Pack(const GgufTensor& tensor, const std::string& label, ThreadPool& pool, std::byte* memory,
-          PackedMatrix* matrix) {
+void Pack(const TensorPart& rows, const std::string& label, ThreadPool& pool, std::byte* memory, PackedMatrix* matrix) {
   constexpr uint32_t kPanelsAtOnce = 8;
   const size_t panels = kernels::PanelCount(matrix->rows);
+  const std::byte* from = rows.tensor->data.data() + rows.first * kernels::RowBytes(matrix->type, matrix->columns);
   std::atomic<bool> finite{true};
   pool.Run(static_cast<uint32_t>((panels + kPanelsAtOnce - 1) / kPanelsAtOnce), [&](uint32_t piece, uint32_t) noexcept {
     for (size_t p = size_t{piece} * kPanelsAtOnce; p < panels && p < size_t{piece + 1} * kPanelsAtOnce; ++p) {
-      if (!kernels::PackPanel(matrix->type, tensor.data.data(), matrix->rows, matrix->columns, p,
+      if (!kernels::PackPanel(matrix->type, from, matrix->rows, matrix->columns, p,
                               memory + p * matrix->panel_bytes())) {
         finite = false;
       }
     }
   });
-  if (!finite)
-    ThrowBadData(label, "tensor " + Quoted(tensor.name) + " holds a weight or scale that is no finite number");
+  if (!finite) {
+    ThrowBadData(label, "tensor " + Quoted(rows.tensor->name) + " holds a weight or scale that is no finite number");
+  }
   matrix->panels = memory;
 }
 

@@ -1,10 +1,12 @@
 // A weight matrix in panels, ready for the kernels.
-// Made by the loaders of architectures, read by forward passes.
+// Made by the loader of weights, read by the forward pass.
 #pragma once
 
 #include <cstddef>
 #include <optional>
+#include <string>
 
+#include "backend/native/model_tensors.h"
 #include "backend/native/thread_pool.h"
 #include "formats/gguf.h"
 #include "kernels/kernels.h"
@@ -26,12 +28,11 @@ struct PackedMatrix {
 // Nothing for an element type without kernels.
 std::optional<kernels::WeightType> WeightTypeOf(GgmlType type);
 
-// The shape and type of a tensor with two dimensions, without panels.
-PackedMatrix UnpackedMatrix(const GgufTensor& tensor);
+// The shape and type of some rows of a tensor with two dimensions, without panels.
+PackedMatrix UnpackedMatrix(const TensorPart& rows);
 
 // Packs into `memory` of bytes(). Throws ERROR_INVALID_DATA naming `label` and the tensor when a number in it is NaN or
 // infinite.
-void Pack(const GgufTensor& tensor, const std::string& label, ThreadPool& pool, std::byte* memory,
-          PackedMatrix* matrix);
+void Pack(const TensorPart& rows, const std::string& label, ThreadPool& pool, std::byte* memory, PackedMatrix* matrix);
 
 }  // namespace owml::native

@@ -3,14 +3,15 @@
 
 #include <algorithm>
 
-#include "backend/native/llama_forward.h"
+#include "backend/native/architectures/architectures.h"
+#include "backend/native/forward.h"
 #include "backend/native/native_fixture.h"
 #include "base/error.h"
 
 namespace owml::test {
 namespace {
 
-using native::LlamaForward;
+using native::Forward;
 using native::LogitRows;
 
 constexpr GgmlType kTypes[] = {GgmlType::kF32,  GgmlType::kF16,  GgmlType::kBF16, GgmlType::kQ8_0,   GgmlType::kQ4_0,
@@ -45,12 +46,11 @@ TEST_P(NativeExactnessTest, PromptsOfAnyDivisionGiveTheSameBits) {
 TEST_P(NativeExactnessTest, AnyNumberOfThreadsGivesTheSameBits) {
   auto files = std::make_shared<const GgufModelFiles>(OpenGgufModel(path_));
   const std::shared_ptr<const std::vector<GgufFile>> list(files, &files->files);
-  const native::LlamaParameters parameters = native::ReadLlamaParameters(list->front());
-  const auto weights =
-      std::make_shared<const native::LlamaWeights>(list, parameters, native::FindLlamaTensors(*list, parameters));
+  const native::ModelPlan plan = native::PlanOf(list->front());
+  const auto weights = std::make_shared<const native::ModelWeights>(list, plan, native::FindTensors(*list, plan));
   const auto tokens = RandomTokens(530, kTinyVocabulary);
   const auto logits = [&](uint32_t threads) {
-    LlamaForward forward(weights, {1024, 128, threads}, kernels::KernelsFor(kernels::ChosenIsa()));
+    Forward forward(weights, {1024, 128, threads}, kernels::KernelsFor(kernels::ChosenIsa()));
     std::vector<float> row(kTinyVocabulary);
     forward.Run(tokens, 0, LogitRows::kNone, nullptr);
     const int32_t next = 42;

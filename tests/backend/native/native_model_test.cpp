@@ -1,9 +1,11 @@
 // Which files the engine takes, and what it says about the others.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "backend/native/native_fixture.h"
+#include "backend/native/random_models.h"
 #include "formats/gguf.h"
 
 namespace owml::test {
@@ -36,16 +38,16 @@ TEST_F(NativeModelTest, AnotherArchitectureIsNotSupportedAndNamed) {
 
 TEST_F(NativeModelTest, FeaturesThatAreNotBuiltAreNamed) {
   const std::vector<std::pair<void (*)(GgufWriter&), const char*>> cases = {
-      {[](GgufWriter& f) { f.Add("llama.attention.sliding_window", uint32_t{64}); }, "sliding_window"},
+      {[](GgufWriter& f) { f.Add("llama.attention.value_length", uint32_t{4}); }, "values of 4"},
       {[](GgufWriter& f) { f.Add("llama.expert_count", uint32_t{8}); }, "experts"},
-      {[](GgufWriter& f) { f.Add("llama.rope.scaling.type", "yarn"); }, "yarn"},
+      {[](GgufWriter& f) { f.Add("llama.rope.scaling.type", "dynamic"); }, "dynamic"},
       {[](GgufWriter& f) { f.Add("llama.logit_scale", 2.0f); }, "logit_scale"},
       {[](GgufWriter& f) {
          f.Add("llama.feed_forward_length", std::vector<uint32_t>{64, 64});
        },
        "feed_forward_length"},
       {[](GgufWriter& f) { f.Add("llama.attention.causal", false); }, "causal"},
-      {[](GgufWriter& f) { f.FloatTensor("blk.0.attn_q.bias", {32}, std::vector<float>(32)); }, "attn_q.bias"},
+      {[](GgufWriter& f) { f.FloatTensor("blk.0.attn_sinks.weight", {4}, std::vector<float>(4)); }, "attn_sinks"},
   };
   for (const auto& [change, word] : cases) {
     const Failure failure = LoadFailure(With(change));
@@ -81,6 +83,96 @@ TEST_F(NativeModelTest, NumbersThatCannotBeAreInvalidAndNamed) {
     const Failure failure = LoadFailure(With(change));
     EXPECT_EQ(failure.code, kInvalidData) << word;
     EXPECT_THAT(failure.sentence, HasSubstr(word));
+  }
+}
+
+TEST_F(NativeModelTest, NumbersOfOtherArchitecturesThatCannotBeAreInvalidAndNamed) {
+  struct Case {
+    const char* model;
+    void (*change)(GgufWriter&);
+    const char* word;
+  };
+  const std::vector<Case> cases = {
+      {"llama", [](GgufWriter& f) { f.Add("llama.attention.sliding_window", uint64_t{1} << 31); }, "sliding_window"},
+      {"llama", [](GgufWriter& f) { f.Add("llama.context_length", uint64_t{1} << 31); }, "context_length"},
+      {"llama_linear", [](GgufWriter& f) { f.Add("llama.rope.scaling.factor", -2.0f); }, "scaling.factor"},
+      {"llama_linear", [](GgufWriter& f) { f.Add("llama.rope.scaling.factor", NAN); }, "scaling.factor"},
+      {"llama_yarn", [](GgufWriter& f) { f.Add("llama.rope.scaling.attn_factor", 0.0f); }, "attn_factor"},
+      {"llama_yarn", [](GgufWriter& f) { f.Add("llama.rope.scaling.original_context_length", uint32_t{0}); },
+       "context"},
+      {"llama3", [](GgufWriter& f) { f.Add("llama.rope.dimension_count", uint32_t{15}); }, "dimension_count"},
+      {"llama3", [](GgufWriter& f) { f.Add("llama.rope.dimension_count", uint32_t{12}); }, "rope_freqs"},
+      {"gemma2", [](GgufWriter& f) { f.Add("gemma2.attn_logit_softcapping", -50.0f); }, "attn_logit_softcapping"},
+      {"gemma2", [](GgufWriter& f) { f.Add("gemma2.attn_logit_softcapping", NAN); }, "attn_logit_softcapping"},
+      {"gemma2", [](GgufWriter& f) { f.Add("gemma2.final_logit_softcapping", INFINITY); }, "final_logit_softcapping"},
+      {"gemma3",
+       [](GgufWriter& f) {
+         f.Add("gemma3.attention.sliding_window_pattern", std::vector<uint32_t>{1, 0});
+       },
+       "sliding_window_pattern"},
+      {"gemma3", [](GgufWriter& f) { f.Add("gemma3.attention.sliding_window_pattern", std::vector<float>(7)); },
+       "sliding_window_pattern"},
+      {"gemma3", [](GgufWriter& f) { f.Add("gemma3.rope.freq_base_swa", 0.0f); }, "freq_base_swa"},
+      {"granite", [](GgufWriter& f) { f.Add("granite.logit_scale", INFINITY); }, "logit_scale"},
+      {"granite", [](GgufWriter& f) { f.Add("granite.residual_scale", 1e30f); }, "residual_scale"},
+      {"qwen2", [](GgufWriter& f) { f.Add("qwen2.attention.head_count_kv", uint32_t{4}); }, "head_count_kv"},
+      {"phi3", [](GgufWriter& f) { f.Add("phi3.feed_forward_length", uint32_t{64}); }, "ffn_up"},
+      {"phi3", [](GgufWriter& f) { f.Add("phi3.attention.head_count_kv", uint32_t{3}); }, "attn_qkv"},
+  };
+  for (const Case& wrong : cases) {
+    const auto models = RandomModels();
+    const auto model = std::find_if(models.begin(), models.end(), [&](const auto& m) { return m.name == wrong.model; });
+    GgufWriter file = RandomModelFile(*model);
+    wrong.change(file);
+    const Failure failure = LoadFailure(file);
+    EXPECT_EQ(failure.code, kInvalidData) << wrong.model << " " << wrong.word;
+    EXPECT_THAT(failure.sentence, HasSubstr(wrong.word)) << wrong.model;
+    EXPECT_THAT(failure.sentence, HasSubstr("model.gguf"));
+  }
+}
+
+TEST_F(NativeModelTest, EveryMissingTensorIsNamed) {
+  for (const RandomModel& model : RandomModels()) {
+    const std::string bytes = RandomModelFile(model).Bytes();
+    const GgufFile whole = GgufFile::Parse(AsBytes(bytes), "test");
+    for (const GgufTensor& missing : whole.tensors()) {
+      const std::string name(missing.name);
+      // Biases, factors and a head that is the embedding may be absent; one layer stands for all.
+      if (name.ends_with(".bias") || name.starts_with("rope_") || name == "output.weight") continue;
+      if (name.starts_with("blk.") && !name.starts_with("blk.1.")) continue;
+      RandomModel none = model;
+      none.layers = 0;
+      GgufWriter file = RandomModelFile(none);
+      file.Add(model.architecture + ".block_count", model.layers).ClearTensors();
+      for (const GgufTensor& tensor : whole.tensors()) {
+        if (tensor.name != missing.name)
+          file.Tensor(std::string(tensor.name), tensor.type, {tensor.dims[0], tensor.dims[1]});
+      }
+      const Failure failure = LoadFailure(file);
+      EXPECT_EQ(failure.code, kInvalidData) << model.name << " " << name;
+      // A matrix of queries, keys and values together may be three.
+      EXPECT_THAT(failure.sentence, HasSubstr(name == "blk.1.attn_qkv.weight" ? "blk.1.attn_q.weight" : name));
+    }
+  }
+}
+
+TEST_F(NativeModelTest, FactorsOfAnglesThatAreNotPositiveFailAtBuild) {
+  for (const float factor : {0.0f, -1.0f, NAN, INFINITY}) {
+    for (const char* name : {"llama3", "phi3_long"}) {
+      const auto models = RandomModels();
+      RandomModel model = *std::find_if(models.begin(), models.end(), [&](const auto& m) { return m.name == name; });
+      const std::vector<std::string> tensors = std::exchange(model.rope_tensors, {});
+      GgufWriter file = RandomModelFile(model);
+      for (const std::string& tensor : tensors) {
+        std::vector<float> values(model.head_width / 2, 1.0f);
+        values[3] = factor;
+        file.FloatTensor(tensor, {values.size()}, values);
+      }
+      const auto loaded = LoadNative(folder_.Write("factors.gguf", file.Bytes()));
+      const Failure failure = FailureOf([&] { SessionOn(*loaded); });
+      EXPECT_EQ(failure.code, kInvalidData);
+      EXPECT_THAT(failure.sentence, HasSubstr("rope_f"));
+    }
   }
 }
 

@@ -1,0 +1,63 @@
+// The weights of a model: packed at the first Build, then shared by all sessions and never changed.
+// Made by native_model.cpp.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "backend/native/arena.h"
+#include "backend/native/model_plan.h"
+#include "backend/native/model_tensors.h"
+#include "backend/native/packed_matrix.h"
+#include "formats/gguf_shards.h"
+
+namespace owml::native {
+
+class ModelWeights {
+ public:
+  // Null where the model has none; shapes as in ModelTensors.
+  struct Layer {
+    const float* attention_norm = nullptr;
+    PackedMatrix query, key, value, output;
+    const float *query_bias = nullptr, *key_bias = nullptr, *value_bias = nullptr, *output_bias = nullptr;
+    const float *query_norm = nullptr, *key_norm = nullptr;
+    const float* post_attention_norm = nullptr;
+    const float* feed_forward_norm = nullptr;
+    PackedMatrix gate, up, down;
+    const float *gate_bias = nullptr, *up_bias = nullptr, *down_bias = nullptr;
+    const float* post_feed_forward_norm = nullptr;
+  };
+
+  // Keeps `files` for the embedding. Throws ERROR_INVALID_DATA, E_OUTOFMEMORY.
+  ModelWeights(std::shared_ptr<const std::vector<GgufFile>> files, const ModelPlan& plan, const ModelTensors& tensors);
+
+  const ModelPlan& plan() const { return plan_; }
+  const std::vector<Layer>& layers() const { return layers_; }
+  const float* output_norm() const { return output_norm_; }
+  const PackedMatrix& head() const { return head_; }
+  const float* head_bias() const { return head_bias_; }
+  // Divisors of the angles for a sequence of so many positions; empty where there are none.
+  std::span<const float> RopeFactorsFor(uint64_t capacity) const;
+
+  // out = the embedding of a token, [D].
+  void Embed(int32_t token, float* out) const;
+
+ private:
+  void PackAll(const ModelTensors& tensors, ThreadPool& pool, Arena& arena);
+  void CheckFactors(std::span<const float> factors, const TensorPart& tensor) const;
+
+  std::shared_ptr<const std::vector<GgufFile>> files_;
+  ModelPlan plan_;
+  const std::byte* embedding_ = nullptr;
+  kernels::WeightType embedding_type_ = kernels::WeightType::kF32;
+  std::vector<Layer> layers_;
+  const float* output_norm_ = nullptr;
+  PackedMatrix head_;
+  const float* head_bias_ = nullptr;
+  std::span<const float> long_factors_, short_factors_;
+  Arena arena_;
+};
+
+}  // namespace owml::native
