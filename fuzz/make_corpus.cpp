@@ -1,4 +1,4 @@
-// Writes the seed corpus: make_corpus FOLDER fills FOLDER/gguf and FOLDER/onnx.
+// Writes the seed corpus: make_corpus FOLDER fills FOLDER/<target> for each fuzz target.
 // Run by the build, so that the seeds follow the test writers.
 #include <cstdint>
 #include <cstdio>
@@ -10,6 +10,7 @@
 #include "support/gguf_writer.h"
 #include "support/onnx_writer.h"
 #include "support/tiny_llama.h"
+#include "tokenizer_samples.h"
 
 namespace {
 
@@ -120,6 +121,70 @@ void WriteOnnx(Folder* folder) {
   folder->Write("safetensors", std::string("\x08\0\0\0\0\0\0\0{\"a\":1}", 15));
 }
 
+constexpr const char* kTexts[] = {
+    "Hello world! Café déjà vu — 123 😊",
+    "  leading\t\tand trailing  \r\n\r\n ",
+    "a<|end|> <|left|>  word<|right|>\n words Né NÉ",
+    "don't I'VE 1234567 \u2029\u0378 <0x-1><0x0A> <s>x</s>",
+    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+    "中文，日本語の文字 한국어 العربية हिन्दी e\u0301\u0323 ﬁ İıſß",
+    "hello\xF0\x9F\x98 \xFF\xC3",
+};
+
+void WriteTokenizers(Folder* files, Folder* texts) {
+  uint8_t kind = 0;
+  for (const std::string& json : fuzz::SampleTokenizerFiles()) {
+    files->Write("sample" + std::to_string(kind), json);
+    int number = 0;
+    for (const char* text : kTexts) {
+      const std::string name = "sample" + std::to_string(kind) + "_" + std::to_string(number++);
+      texts->Write(name, std::string(1, static_cast<char>(kind)) + text);
+    }
+    ++kind;
+  }
+}
+
+void WriteVocabularies(Folder* folder) {
+  const std::vector<std::string> words = {"<unk>", "<s>", "</s>", "<0x00>", "<0x41>", "▁", "a",  "b",      "l",
+                                          "o",     "▁a",  "ab",   "lo",     "é",      "h", "he", "<|end|>"};
+  const auto vocabulary = [](const std::string& model, const std::vector<std::string>& tokens) {
+    GgufWriter file;
+    file.Add("general.architecture", "llama").Add("tokenizer.ggml.model", model).Add("tokenizer.ggml.tokens", tokens);
+    std::vector<float> scores;
+    for (size_t i = 0; i < tokens.size(); ++i) scores.push_back(-static_cast<float>(i));
+    std::vector<int32_t> types(tokens.size(), 1);
+    types[0] = 2;
+    types[1] = types[2] = 3;
+    types.back() = 4;
+    file.Add("tokenizer.ggml.scores", scores).Add("tokenizer.ggml.token_type", types);
+    file.Add("tokenizer.ggml.bos_token_id", 1u).Add("tokenizer.ggml.eos_token_id", 2u);
+    file.Add("tokenizer.ggml.unknown_token_id", 0u);
+    return file;
+  };
+  folder->Write("llama", vocabulary("llama", words).Bytes());
+  folder->Write("llama_no_prefix", vocabulary("llama", words).Add("tokenizer.ggml.add_space_prefix", false).Bytes());
+  GgufWriter unigram = vocabulary("t5", words);
+  unigram.Add("tokenizer.ggml.remove_extra_whitespaces", true).Add("tokenizer.ggml.add_eos_token", true);
+  folder->Write("t5", unigram.Bytes());
+  // A trie of one empty node and no replacements.
+  unigram.Add("tokenizer.ggml.precompiled_charsmap", std::vector<uint8_t>{4, 0, 0, 0, 0, 0, 0, 0, 'x', 0});
+  folder->Write("t5_charsmap", unigram.Bytes());
+  GgufWriter bert = vocabulary("bert", {"[UNK]", "[CLS]", "[SEP]", "▁play", "ing", "▁a", "a", "▁.", "[MASK]"});
+  bert.Add("tokenizer.ggml.seperator_token_id", 2u).Add("general.name", "phi-3");
+  folder->Write("bert", bert.Bytes());
+  const std::vector<std::string> merges = {"a b", "l o", "h e"};
+  folder->Write("gemma4", vocabulary("gemma4", words).Add("tokenizer.ggml.merges", merges).Bytes());
+  std::vector<std::string> bytes = {"<|endoftext|>", "<|im_start|>", "<|im_end|>"};
+  for (int byte = 0; byte < 256; ++byte) bytes.push_back(text::ToByteAlphabet(std::string(1, static_cast<char>(byte))));
+  for (const char* token : {"ab", "lo", "he", "Ġa", "<|end|>"}) bytes.emplace_back(token);
+  for (const char* pre : {"default", "gpt-2", "llama-bpe", "qwen2", "deepseek-llm", "deepseek-v3", "gpt-4o", "falcon",
+                          "bloom", "tekken", "starcoder", "smollm", "whatever"}) {
+    GgufWriter file = vocabulary("gpt2", bytes);
+    file.Add("tokenizer.ggml.pre", pre).Add("tokenizer.ggml.merges", merges);
+    folder->Write(std::string("gpt2_") + pre, file.Bytes());
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -131,5 +196,11 @@ int main(int argc, char** argv) {
   WriteGguf(&gguf);
   Folder onnx(std::filesystem::path(argv[1]) / "onnx");
   WriteOnnx(&onnx);
-  return gguf.good() && onnx.good() ? 0 : 1;
+  Folder files(std::filesystem::path(argv[1]) / "tokenizer_file");
+  Folder texts(std::filesystem::path(argv[1]) / "tokenizer_text");
+  WriteTokenizers(&files, &texts);
+  Folder vocabularies(std::filesystem::path(argv[1]) / "gguf_vocabulary");
+  WriteVocabularies(&vocabularies);
+  const bool good = gguf.good() && onnx.good() && files.good() && texts.good() && vocabularies.good();
+  return good ? 0 : 1;
 }

@@ -154,7 +154,7 @@ class Strip : public TokenDecoder {
       text = text.substr(begin, end - begin);
     }
   }
-  Streaming streaming() const override { return stop_ == 0 ? Streaming::kStart : Streaming::kContext; }
+  Streaming streaming() const override { return stop_ == 0 && start_ <= 1 ? Streaming::kStart : Streaming::kContext; }
 
  private:
   std::string content_;

@@ -23,7 +23,7 @@ class TokenDecoder {
     kFallback,  // joins bytes "<0x..>"
     kBytes,     // joins the bytes of all texts
     kFuse,      // joins all texts
-    kStart,     // of joined texts, looks at the beginning
+    kStart,     // of joined texts, looks at the first character
     kContext,   // looks at neighbours or at the place in the row
   };
   virtual Streaming streaming() const = 0;

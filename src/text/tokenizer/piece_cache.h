@@ -4,10 +4,13 @@
 
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 #include "text/tokenizer/hash.h"
 #include "text/tokenizer/model.h"
@@ -28,7 +31,7 @@ class PieceCache {
   // True when `piece` (not empty, at most kLongestPiece bytes) was found and its tokens were added. Else `place` is for
   // Store.
   bool Find(std::string_view piece, const TokenSink& sink, Place* place) {
-    if (!entries_) entries_ = std::make_unique<Entry[]>(kEntries);
+    if (!entries_) Allocate();
     place->slot = static_cast<uint32_t>(HashBytes(piece) >> (64 - kBits));
     const Entry& entry = entries_[place->slot];
     if (entry.length != piece.size() || std::memcmp(entry.piece.data(), piece.data(), piece.size()) != 0) return false;
@@ -66,7 +69,18 @@ class PieceCache {
     std::array<char, kLongestPiece> piece;
   };
 
-  std::unique_ptr<Entry[]> entries_;
+  static_assert(std::is_trivially_copyable_v<Entry>);
+
+  // Zeroed pages of the system, which take memory when they are written to.
+  void Allocate() {
+    entries_.reset(static_cast<Entry*>(std::calloc(kEntries, sizeof(Entry))));
+    if (!entries_) throw std::bad_alloc();
+  }
+
+  struct Free {
+    void operator()(Entry* entries) const { std::free(entries); }
+  };
+  std::unique_ptr<Entry[], Free> entries_;
 };
 
 }  // namespace owml::text

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "text/tokenizer/tokenizer.h"
@@ -33,6 +35,12 @@ class StreamingDecoder {
 
   void ChooseWay();
   std::string StepInWindow(uint32_t id);
+  // Adds `text` to the bytes that tokens spell, true when that has changed the window.
+  bool TakeByte(std::string_view byte);
+  // The window's text as it stands whatever follows.
+  std::string WindowText() const;
+  // What the window says beyond what was given out.
+  std::string Advance();
 
   std::shared_ptr<const Tokenizer> tokenizer_;
   bool skip_special_;
@@ -40,8 +48,14 @@ class StreamingDecoder {
   std::vector<const TokenDecoder*> at_start_;  // kPieces: what looks at the start of the text
   bool started_ = false;
   Utf8Stream stream_;
-  std::vector<uint32_t> window_;
-  std::string window_text_;
+
+  // kWindow: decoders [0, fallback) look at each token alone, the one at `fallback` joins bytes.
+  std::optional<size_t> fallback_;
+  bool late_bytes_ = false;          // a later decoder joins bytes too
+  std::vector<std::string> window_;  // the last tokens, as the decoders behind `fallback` get them
+  bool in_run_ = false;              // the last one consists of bytes and may grow
+  std::string window_text_;          // given out already
+  int held_ = 0;                     // tokens since the text ended with a whole character
 };
 
 }  // namespace owml::text

@@ -234,8 +234,14 @@ std::string Tokenizer::Decode(std::span<const uint32_t> ids, bool skip_special) 
   }
   if (plain_bytes) return ValidPrefix(joined) == joined.size() ? joined : Repaired(joined);
   for (const TokenDecoderPtr& decoder : parts_.decoders) decoder->Apply(&texts);
+  return Join(texts);
+}
+
+std::string Tokenizer::Join(const std::vector<std::string>& texts) const {
+  const bool spaces = parts_.decoders.empty() && !parts_.joins_without_spaces;
+  std::string joined;
   for (size_t i = 0; i < texts.size(); ++i) {
-    if (i > 0 && parts_.decoders.empty() && !parts_.joins_without_spaces) joined += ' ';
+    if (i > 0 && spaces) joined += ' ';
     joined += texts[i];
   }
   return joined;

@@ -88,6 +88,8 @@ class Tokenizer {
   void EncodePieces(Pieces pieces, ModelState& state, std::vector<uint32_t>* ids, std::vector<Span>* spans) const;
   // As the decoders expect it.
   std::string TextOf(uint32_t id) const;
+  // What the decoders have left, as one text.
+  std::string Join(const std::vector<std::string>& texts) const;
   void Require(uint32_t id) const;
 
   TokenizerParts parts_;

@@ -2,6 +2,7 @@
 // Called through classes.h.
 #include "text/unicode/classes.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <string>
@@ -96,6 +97,28 @@ const CharacterTable& Categories() {
   static const CharacterTable table = CharacterTableBuilder::Build(
       kCategoryRanges, [](const CategoryRange& r) { return static_cast<uint8_t>(r.category); });
   return table;
+}
+
+const std::vector<CategoryRun>& CategoryRuns() {
+  static const std::vector<CategoryRun> runs = [] {
+    constexpr char32_t kLast = 0x10FFFF;
+    std::vector<CategoryRun> all;
+    for (const CategoryRange& range : kCategoryRanges) {
+      if (!all.empty()) all.back().last = range.start - 1;
+      all.push_back({range.start, kLast, range.category});
+    }
+    return all;
+  }();
+  return runs;
+}
+
+uint32_t CategoriesBetween(char32_t first, char32_t last) {
+  const std::vector<CategoryRun>& runs = CategoryRuns();
+  uint32_t mask = 0;
+  auto run = std::lower_bound(runs.begin(), runs.end(), first,
+                              [](const CategoryRun& left, char32_t code) { return left.last < code; });
+  for (; run != runs.end() && run->first <= last; ++run) mask |= Mask(run->category);
+  return mask;
 }
 
 bool IsWord(char32_t code) { return Flags()[code] & kWord; }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 namespace owml::text {
 
@@ -79,6 +80,16 @@ class CharacterTable {
 
 // Built at the first call; constant afterwards.
 const CharacterTable& Categories();
+
+// All code points in order, cut where the category changes.
+struct CategoryRun {
+  char32_t first;
+  char32_t last;
+  Category category;
+};
+const std::vector<CategoryRun>& CategoryRuns();
+// Of the categories that occur from `first` to `last`.
+uint32_t CategoriesBetween(char32_t first, char32_t last);
 
 inline bool IsIn(char32_t code, uint32_t mask) { return (mask >> Categories()[code]) & 1; }
 inline bool IsWhiteSpace(char32_t code) { return IsIn(code, kWhiteSpace); }

@@ -3,6 +3,8 @@
 #include "text/unicode/code_point_set.h"
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <set>
 #include <string>
 
@@ -20,31 +22,33 @@ CodePointSet CodePointSet::Of(char32_t first, char32_t last) {
 
 CodePointSet CodePointSet::OfCategories(uint32_t mask) {
   CodePointSet set;
-  const CharacterTable& categories = Categories();
   bool inside = false;
-  for (char32_t code = 0; code <= kLastCodePoint; ++code) {
-    if ((mask >> categories[code]) & 1) {
-      if (!inside) set.ranges_.push_back({code, code});
-      set.ranges_.back().last = code;
-      inside = true;
-    } else {
-      inside = false;
+  for (const CategoryRun& run : CategoryRuns()) {
+    const bool wanted = (mask & Mask(run.category)) != 0;
+    if (wanted && inside) {
+      set.ranges_.back().last = run.last;
+    } else if (wanted) {
+      set.ranges_.push_back({run.first, run.last});
     }
+    inside = wanted;
   }
   return set;
 }
 
 CodePointSet CodePointSet::OfPredicate(bool (*predicate)(char32_t)) {
-  CodePointSet set;
+  // Every code point is asked, once for each predicate.
+  static std::mutex mutex;
+  static std::map<bool (*)(char32_t), CodePointSet> known;
+  const std::lock_guard lock(mutex);
+  const auto [found, added] = known.try_emplace(predicate);
+  CodePointSet& set = found->second;
+  if (!added) return set;
   bool inside = false;
   for (char32_t code = 0; code <= kLastCodePoint; ++code) {
-    if (predicate(code)) {
-      if (!inside) set.ranges_.push_back({code, code});
-      set.ranges_.back().last = code;
-      inside = true;
-    } else {
-      inside = false;
-    }
+    const bool wanted = predicate(code);
+    if (wanted && !inside) set.ranges_.push_back({code, code});
+    if (wanted) set.ranges_.back().last = code;
+    inside = wanted;
   }
   return set;
 }

@@ -16,12 +16,8 @@ CharacterClass::CharacterClass(const CodePointSet& set) {
   }
   const CodePointSet above = CodePointSet::Of(0x80, kLastCodePoint);
   ranges_ = set.Intersection(above);
-  const CharacterTable& categories = Categories();
   uint32_t inside = 0;
-  for (const CodePointSet::Range& range : ranges_.ranges()) {
-    for (char32_t code = range.first; code <= range.last; ++code)
-      inside |= Mask(static_cast<Category>(categories[code]));
-  }
+  for (const CodePointSet::Range& range : ranges_.ranges()) inside |= CategoriesBetween(range.first, range.last);
   if (CodePointSet::OfCategories(inside).Intersection(above) == ranges_) {
     by_category_ = true;
     mask_ = inside;

@@ -99,6 +99,34 @@ TEST(StreamingDecoderTest, WordPiecesGetTheirSpaces) {
   for (int i = 0; i < 100; ++i) EXPECT_EQ(decoder.Step(1), " play");  // longer than the window
 }
 
+// Every token's text depends on its place here, and characters come in bytes.
+TEST(StreamingDecoderTest, KeepsBytesTogetherBetweenTokensThatDependOnTheirPlace) {
+  const auto tokenizer = FromJson(BpeJson(
+      R"({"\u2581a": 0, "b": 1, "<0xE4>": 2, "<0xB8>": 3, "<0xAD>": 4})", "[]",
+      R"("decoder": {"type": "Sequence", "decoders": [{"type": "ByteFallback"}, {"type": "WordPiece", "prefix": "##"}]},)"));
+  Ids ids = {0};
+  for (int i = 0; i < 20; ++i) ids.insert(ids.end(), {2, 3, 4});
+  ids.insert(ids.end(), {1, 0});
+  StreamingDecoder decoder(tokenizer, true);
+  std::string text;
+  for (const uint32_t id : ids) text += decoder.Step(id);
+  EXPECT_EQ(text + decoder.Finish(), tokenizer->Decode(ids, true));
+  EXPECT_EQ(decoder.Step(2), "");
+  EXPECT_EQ(decoder.Step(3), "");
+  EXPECT_EQ(decoder.Step(4), "\u4E2D");
+  EXPECT_EQ(decoder.Step(2), "");
+  EXPECT_EQ(decoder.Finish(), "\uFFFD");
+}
+
+TEST(StreamingDecoderTest, DoesNotRepeatARunOfBytesThatNoWindowHolds) {
+  const auto tokenizer = FromJson(
+      BpeJson(R"({"<0x41>": 0, "b": 1})", "[]",
+              R"("decoder": {"type": "Sequence", "decoders": [{"type": "ByteFallback"}, {"type": "Metaspace"}]},)"));
+  StreamingDecoder decoder(tokenizer, true);
+  for (int i = 0; i < 3000; ++i) ASSERT_EQ(decoder.Step(0), "A");
+  EXPECT_EQ(decoder.Step(1), "b");
+}
+
 TEST(TokenizerTest, SeveralThreadsMayEncodeAtOnce) {
   const auto tokenizer = FromJson(ByteLevelJson());
   const Ids expected = tokenizer->Encode("aaaa b  c", {});
