@@ -8,6 +8,7 @@ import pytest
 from openwinml import _abi, _conversation_values
 from openwinml._native import interfaces
 from openwinml.runtime import _enums
+from openwinml.tasks import _enums as _task_enums
 
 NAMES = {
     "ChatCompletionFormatterMode": "CONVERSATION_FORMATTER_MODE",
@@ -19,11 +20,12 @@ NAMES = {
     "ChatCompletionResponseFormat": "CONVERSATION_RESPONSE_FORMAT",
     "ChatCompletionEventType": "CONVERSATION_OUTPUT_EVENT_TYPE",
     "TensorLayout": "TENSOR_LAYOUT_FORMAT",
+    "TextGenerationSegmentKind": "GENERATION_SEGMENT_KIND",
 }
 
 
 def enums():
-    for module in (_enums, _conversation_values):
+    for module in (_enums, _task_enums, _conversation_values):
         for name, value in vars(module).items():
             if (
                 isinstance(value, type)

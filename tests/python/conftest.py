@@ -15,6 +15,7 @@ NEEDS_NO_LIBRARY = {
     "buffers_test",
     "conversation_request_test",
     "elements_test",
+    "generation_records_test",
     "media_test",
     "package_test",
     "records_test",

@@ -100,8 +100,10 @@ def test_every_annotation_can_be_checked():
 
 
 def test_names_are_sorted_and_complete():
-    import openwinml.runtime as runtime
+    import openwinml.runtime
+    import openwinml.tasks
 
-    assert runtime.__all__ == sorted(runtime.__all__)
-    public = {name for name, value in vars(runtime).items() if not name.startswith("_") and isinstance(value, type)}
-    assert public == set(runtime.__all__)
+    for module in (openwinml.runtime, openwinml.tasks):
+        assert module.__all__ == sorted(module.__all__)
+        public = {name for name, value in vars(module).items() if not name.startswith("_") and isinstance(value, type)}
+        assert public == set(module.__all__)
