@@ -20,6 +20,13 @@ CodePointSet CodePointSet::Of(char32_t first, char32_t last) {
   return set;
 }
 
+CodePointSet CodePointSet::OfRanges(std::vector<Range> ranges) {
+  CodePointSet set;
+  set.ranges_ = std::move(ranges);
+  set.Normalize();
+  return set;
+}
+
 CodePointSet CodePointSet::OfCategories(uint32_t mask) {
   CodePointSet set;
   bool inside = false;

@@ -22,6 +22,8 @@ class CodePointSet {
   CodePointSet() = default;
   static CodePointSet Of(char32_t first, char32_t last);
   static CodePointSet All() { return Of(0, kLastCodePoint); }
+  // In any order; they may overlap.
+  static CodePointSet OfRanges(std::vector<Range> ranges);
   // By the mask of categories in classes.h.
   static CodePointSet OfCategories(uint32_t mask);
   static CodePointSet OfPredicate(bool (*predicate)(char32_t));

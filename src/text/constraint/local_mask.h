@@ -1,0 +1,42 @@
+// What tokens do from one place inside a rule, whatever surrounds the rule.
+// Computed by TokenMasks; those of rules that call no other are kept for all constraints of a vocabulary.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "text/constraint/token_set.h"
+#include "text/constraint/vocabulary_trie.h"
+
+namespace owml::text {
+
+struct LocalMask {
+  // Tokens that stay inside the rule or end with it: dense when they are many.
+  std::vector<uint32_t> few;
+  std::shared_ptr<const TokenSet> plain;  // of a slice; null for none
+  std::shared_ptr<const TokenSet> many;   // null: see `few`
+  // Tokens that go on behind the end of the rule, by the part that is behind it.
+  VocabularyTrie beyond;
+
+  size_t bytes() const { return sizeof(*this) + few.size() * 4 + (many ? many->bytes() : 0) + beyond.bytes(); }
+};
+
+// Bounded; forgets everything when it is full, since what is in use is soon there again.
+class LocalMaskCache {
+ public:
+  static constexpr size_t kMostBytes = 64u << 20;
+
+  std::shared_ptr<const LocalMask> Find(const std::string& key) const;
+  void Keep(const std::string& key, std::shared_ptr<const LocalMask> mask);
+
+ private:
+  mutable std::mutex mutex_;
+  std::unordered_map<std::string, std::shared_ptr<const LocalMask>> masks_;
+  size_t bytes_ = 0;
+};
+
+}  // namespace owml::text
