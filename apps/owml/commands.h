@@ -22,6 +22,7 @@ void AddGenerate(CLI::App& app, const Globals& globals, Action& action);
 void AddChat(CLI::App& app, const Globals& globals, Action& action);
 void AddBench(CLI::App& app, const Globals& globals, Action& action);
 void AddQuantize(CLI::App& app, const Globals& globals, Action& action);
+void AddCache(CLI::App& app, const Globals& globals, Action& action);
 void AddCompletion(CLI::App& app, const Globals& globals, Action& action);
 
 }  // namespace owml::cli

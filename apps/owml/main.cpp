@@ -78,6 +78,7 @@ int Main(int argc, char** argv) {
   AddChat(app, globals, action);
   AddBench(app, globals, action);
   AddQuantize(app, globals, action);
+  AddCache(app, globals, action);
   AddCompletion(app, globals, action);
   try {
     for (int i = 1; i < argc; ++i) RequireUtf8(argv[i], "argument " + std::to_string(i));

@@ -29,7 +29,7 @@ class FileDescriptor {
 };
 
 // Opens without blocking, so that a FIFO under a model's name is refused instead of waited for.
-int OpenRegular(const std::filesystem::path& path, uint64_t* size) {
+int OpenRegular(const std::filesystem::path& path, FileStamp* stamp) {
   if (path.empty()) throw Error(E_INVALIDARG, "the path is empty");
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) ThrowErrno(errno, "cannot open '" + path.string() + "'");
@@ -44,34 +44,35 @@ int OpenRegular(const std::filesystem::path& path, uint64_t* size) {
     throw Error(E_INVALIDARG, "'" + path.string() + "' is " + (S_ISDIR(info.st_mode) ? "a folder" : "no regular file") +
                                   ", not a file");
   }
-  *size = static_cast<uint64_t>(info.st_size);
+  *stamp = {static_cast<uint64_t>(info.st_dev), static_cast<uint64_t>(info.st_ino), static_cast<uint64_t>(info.st_size),
+            int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec};
   return fd;
 }
 
 }  // namespace
 
 std::shared_ptr<const MappedFile> MappedFile::Open(const std::filesystem::path& path) {
-  uint64_t size = 0;
-  const FileDescriptor fd(OpenRegular(path, &size));
+  FileStamp stamp;
+  const FileDescriptor fd(OpenRegular(path, &stamp));
   void* address = nullptr;
-  if (size > 0) {
-    address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), 0);
+  if (stamp.size > 0) {
+    address = ::mmap(nullptr, stamp.size, PROT_READ, MAP_PRIVATE, fd.get(), 0);
     if (address == MAP_FAILED) ThrowErrno(errno, "cannot map '" + path.string() + "'");
   }
-  return std::shared_ptr<const MappedFile>(new MappedFile(path, address, size));
+  return std::shared_ptr<const MappedFile>(new MappedFile(path, address, stamp));
 }
 
-MappedFile::MappedFile(std::filesystem::path path, void* address, size_t size)
-    : path_(std::move(path)), address_(address), size_(size) {}
+MappedFile::MappedFile(std::filesystem::path path, void* address, const FileStamp& stamp)
+    : path_(std::move(path)), address_(address), size_(stamp.size), stamp_(stamp) {}
 
 MappedFile::~MappedFile() {
   if (address_) ::munmap(address_, size_);
 }
 
 std::vector<std::byte> ReadFileStart(const std::filesystem::path& path, size_t limit) {
-  uint64_t size = 0;
-  const FileDescriptor fd(OpenRegular(path, &size));
-  std::vector<std::byte> bytes(static_cast<size_t>(std::min<uint64_t>(size, limit)));
+  FileStamp stamp;
+  const FileDescriptor fd(OpenRegular(path, &stamp));
+  std::vector<std::byte> bytes(static_cast<size_t>(std::min<uint64_t>(stamp.size, limit)));
   size_t done = 0;
   while (done < bytes.size()) {
     const ssize_t n = ::read(fd.get(), bytes.data() + done, bytes.size() - done);
@@ -85,8 +86,8 @@ std::vector<std::byte> ReadFileStart(const std::filesystem::path& path, size_t l
 }
 
 void RequireRegularFile(const std::filesystem::path& path) {
-  uint64_t size = 0;
-  const FileDescriptor fd(OpenRegular(path, &size));
+  FileStamp stamp;
+  const FileDescriptor fd(OpenRegular(path, &stamp));
 }
 
 }  // namespace owml

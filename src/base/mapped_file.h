@@ -11,6 +11,14 @@
 
 namespace owml {
 
+// What a file system says of a file: another file, or other contents, give another stamp.
+struct FileStamp {
+  uint64_t device = 0;
+  uint64_t inode = 0;
+  uint64_t size = 0;        // bytes
+  int64_t modified_ns = 0;  // since 1970
+};
+
 // Unmaps when the last shared_ptr goes. The map stays valid when the file is renamed over or unlinked.
 class MappedFile {
  public:
@@ -24,13 +32,16 @@ class MappedFile {
 
   std::span<const std::byte> bytes() const { return {static_cast<const std::byte*>(address_), size_}; }
   const std::filesystem::path& path() const { return path_; }
+  // When it was opened.
+  const FileStamp& stamp() const { return stamp_; }
 
  private:
-  MappedFile(std::filesystem::path path, void* address, size_t size);
+  MappedFile(std::filesystem::path path, void* address, const FileStamp& stamp);
 
   std::filesystem::path path_;
   void* address_;
   size_t size_;
+  FileStamp stamp_;
 };
 
 // At most `limit` bytes from the start of a regular file; the errors of MappedFile::Open.
