@@ -1,15 +1,15 @@
 // Steps over several tokens at once, and keeping a part of them.
+// Every engine that runs GGUF models must answer so; each is one parameter.
 #include <gmock/gmock.h>
 
-#include "backend/llama/llama_fixture.h"
+#include "backend/gguf/gguf_session_fixture.h"
 
 namespace owml::test {
 namespace {
 
-const std::vector<int32_t> kPrompt = {1, 75, 104, 111, 111, 114};
 const std::vector<int32_t> kDraft = {35, 90, 114, 117};
 
-class LlamaSpeculativeTest : public TinyLlamaTest {
+class GgufSpeculativeTest : public GgufSessionTest {
  protected:
   // With and without a limit hint the results must agree; the hint only makes it quicker.
   std::unique_ptr<BackendSession> Prompted(uint32_t draft_limit) const {
@@ -21,7 +21,7 @@ class LlamaSpeculativeTest : public TinyLlamaTest {
   }
 };
 
-TEST_F(LlamaSpeculativeTest, RowsEqualSingleSteps) {
+TEST_P(GgufSpeculativeTest, RowsEqualSingleSteps) {
   for (const uint32_t limit : {0u, 4u, 16u}) {
     const auto single = Prompted(0);
     const auto session = Prompted(limit);
@@ -29,26 +29,12 @@ TEST_F(LlamaSpeculativeTest, RowsEqualSingleSteps) {
     session->speculative_steps()->StepAllPositions(kDraft, rows);
     EXPECT_EQ(session->sequence_state()->position(), kPrompt.size() + kDraft.size());
     for (size_t i = 0; i < kDraft.size(); ++i) {
-      ExpectClose(std::span(rows).subspan(i * kTinyVocabulary, kTinyVocabulary), RunTokens(*single, {kDraft[i]}),
-                  1e-3f);
+      ExpectSame(std::span(rows).subspan(i * kTinyVocabulary, kTinyVocabulary), RunTokens(*single, {kDraft[i]}));
     }
   }
 }
 
-TEST_F(LlamaSpeculativeTest, AStepWiderThanTheBatchIsFedInPieces) {
-  SessionOptions options;
-  options.draft_token_limit = 8;
-  options.batch_size = 2;
-  const auto session = Session(options);
-  const auto single = Session();
-  std::vector<float> rows(kPrompt.size() * kTinyVocabulary);
-  session->speculative_steps()->StepAllPositions(kPrompt, rows);
-  for (size_t i = 0; i < kPrompt.size(); ++i) {
-    ExpectClose(std::span(rows).subspan(i * kTinyVocabulary, kTinyVocabulary), RunTokens(*single, {kPrompt[i]}), 1e-3f);
-  }
-}
-
-TEST_F(LlamaSpeculativeTest, EveryAcceptedPrefixLeavesTheSequenceOfThatPrefix) {
+TEST_P(GgufSpeculativeTest, EveryAcceptedPrefixLeavesTheSequenceOfThatPrefix) {
   for (uint32_t accepted = 0; accepted <= kDraft.size(); ++accepted) {
     const auto session = Prompted(16);
     const auto plain = Prompted(0);
@@ -57,11 +43,11 @@ TEST_F(LlamaSpeculativeTest, EveryAcceptedPrefixLeavesTheSequenceOfThatPrefix) {
     session->speculative_steps()->CommitAcceptedPrefix(accepted);
     EXPECT_EQ(session->sequence_state()->position(), kPrompt.size() + accepted);
     if (accepted) RunTokens(*plain, {kDraft.begin(), kDraft.begin() + accepted});
-    ExpectClose(RunTokens(*session, {99}), RunTokens(*plain, {99}), 1e-3f);
+    ExpectSame(RunTokens(*session, {99}), RunTokens(*plain, {99}));
   }
 }
 
-TEST_F(LlamaSpeculativeTest, OnlyOneCommitBelongsToAStep) {
+TEST_P(GgufSpeculativeTest, OnlyOneCommitBelongsToAStep) {
   const auto session = Prompted(4);
   SpeculativeSteps& steps = *session->speculative_steps();
   EXPECT_EQ(FailureOf([&] { steps.CommitAcceptedPrefix(0); }).code, E_NOT_VALID_STATE);
@@ -73,7 +59,7 @@ TEST_F(LlamaSpeculativeTest, OnlyOneCommitBelongsToAStep) {
   EXPECT_EQ(FailureOf([&] { steps.CommitAcceptedPrefix(2); }).code, E_NOT_VALID_STATE);
 }
 
-TEST_F(LlamaSpeculativeTest, ARunARewindAResetAndANewCapacityEndThePendingStep) {
+TEST_P(GgufSpeculativeTest, ARunARewindAResetAndANewCapacityEndThePendingStep) {
   const std::vector<void (*)(BackendSession&)> enders = {
       [](BackendSession& session) { RunTokens(session, {65}); },
       [](BackendSession& session) { session.sequence_state()->RewindTo(session.sequence_state()->position()); },
@@ -89,7 +75,7 @@ TEST_F(LlamaSpeculativeTest, ARunARewindAResetAndANewCapacityEndThePendingStep) 
   }
 }
 
-TEST_F(LlamaSpeculativeTest, ARefusedStepLeavesThePosition) {
+TEST_P(GgufSpeculativeTest, ARefusedStepLeavesThePosition) {
   SessionOptions options;
   options.sequence_capacity_hint = kPrompt.size() + 3;
   const auto session = Session(options);
@@ -108,7 +94,7 @@ TEST_F(LlamaSpeculativeTest, ARefusedStepLeavesThePosition) {
   EXPECT_EQ(session->sequence_state()->position(), kPrompt.size());
 }
 
-TEST_F(LlamaSpeculativeTest, LimitsFollowTheDraftTokenLimitUpTo16) {
+TEST_P(GgufSpeculativeTest, LimitsFollowTheDraftTokenLimitUpTo16) {
   EXPECT_EQ(Prompted(4)->speculative_steps()->limits().max_step_width, 5u);
   EXPECT_EQ(Prompted(4)->speculative_steps()->limits().max_logit_rows, 5u);
   EXPECT_EQ(Prompted(100)->speculative_steps()->limits().max_step_width, 17u);
@@ -118,7 +104,7 @@ TEST_F(LlamaSpeculativeTest, LimitsFollowTheDraftTokenLimitUpTo16) {
   EXPECT_EQ(Prompted(4)->speculative_steps()->row_stride(), kTinyVocabulary);
 }
 
-TEST_F(LlamaSpeculativeTest, WithoutAPredictorThereAreNoProposals) {
+TEST_P(GgufSpeculativeTest, WithoutAPredictorThereAreNoProposals) {
   SessionOptions options;
   options.draft_token_limit = 4;
   options.draft_predictor_enabled = true;  // the model has none; that is no error
@@ -128,6 +114,8 @@ TEST_F(LlamaSpeculativeTest, WithoutAPredictorThereAreNoProposals) {
   EXPECT_EQ(FailureOf([&] { session->speculative_steps()->ProposeDraftTokens(1, tokens); }).code,
             HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED));
 }
+
+INSTANTIATE_TEST_SUITE_P(Engines, GgufSpeculativeTest, testing::ValuesIn(kGgufEngines), EngineName);
 
 }  // namespace
 }  // namespace owml::test
