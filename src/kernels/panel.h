@@ -24,6 +24,11 @@
 namespace owml::kernels {
 
 inline constexpr size_t kPanelRows = 16;
+
+// Counts up with every change of the layout or of the order in which a model's weights are packed: files with packed
+// weights of another version are not used.
+inline constexpr int kPanelLayoutVersion = 1;
+
 inline constexpr size_t kPlaneBytes = 4 * kPanelRows;
 
 // Of 32 columns.

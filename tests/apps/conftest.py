@@ -32,7 +32,7 @@ class Outcome:
 def environment(**extra):
     """One thread: the tests share the processors with others, and spinning threads would wait for each other."""
     plain = {name: value for name, value in os.environ.items() if not name.startswith("OWML_")}
-    return {**plain, "OWML_THREADS": "1", **extra}
+    return {**plain, "OWML_THREADS": "1", "OWML_PACKED_CACHE": "off", **extra}
 
 
 def command():

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <oleauto.h>
 #include <openwinml/diagnostics.h>
+#include <stdlib.h>
 
 namespace {
 
@@ -22,6 +23,7 @@ class LiveObjectCheck : public testing::EmptyTestEventListener {
 }  // namespace
 
 int main(int argc, char** argv) {
+  ::setenv("OWML_PACKED_CACHE", "off", 0);  // tests leave nothing in the user's cache
   testing::InitGoogleTest(&argc, argv);
   testing::UnitTest::GetInstance()->listeners().Append(new LiveObjectCheck);
   return RUN_ALL_TESTS();

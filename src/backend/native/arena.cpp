@@ -4,12 +4,18 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "base/error.h"
 
 namespace owml::native {
 
-void Arena::Free::operator()(std::byte* memory) const { ::operator delete (memory, std::align_val_t{kAlignment}); }
+void Arena::Free::operator()(std::byte* memory) const {
+  if (!owner) ::operator delete (memory, std::align_val_t{kAlignment});
+}
+
+Arena::Arena(std::byte* memory, uint64_t bytes, std::shared_ptr<const void> owner)
+    : memory_(memory, Free{std::move(owner)}), capacity_(bytes) {}
 
 Arena::Arena(uint64_t bytes, const std::string& purpose) : capacity_(bytes) {
   void* memory = bytes <= PTRDIFF_MAX ? ::operator new (bytes, std::align_val_t{kAlignment}, std::nothrow) : nullptr;

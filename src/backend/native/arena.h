@@ -19,6 +19,9 @@ class Arena {
   // Throws E_OUTOFMEMORY with a sentence about `purpose`. The memory is not touched.
   Arena(uint64_t bytes, const std::string& purpose);
 
+  // Memory of somebody else, aligned to kAlignment; `owner` keeps it.
+  Arena(std::byte* memory, uint64_t bytes, std::shared_ptr<const void> owner);
+
   Arena(Arena&&) = default;
   Arena& operator=(Arena&&) = default;
 
@@ -39,6 +42,7 @@ class Arena {
   std::byte* TakeBytes(uint64_t count, uint64_t size);
 
   struct Free {
+    std::shared_ptr<const void> owner;  // null: the memory is ours
     void operator()(std::byte* memory) const;
   };
   std::unique_ptr<std::byte, Free> memory_;

@@ -7,37 +7,65 @@
 #include <string>
 #include <utility>
 
+#include "backend/native/packed_cache.h"
 #include "base/cpu_info.h"
 #include "base/error.h"
 #include "formats/bad_data.h"
 
 namespace owml::native {
 
-ModelWeights::ModelWeights(std::shared_ptr<const std::vector<GgufFile>> files, const ModelPlan& plan,
-                           const ModelTensors& tensors)
+ModelWeights::ModelWeights(std::shared_ptr<const std::vector<GgufFile>> files, const GgufModelFiles* disk,
+                           const ModelPlan& plan, const ModelTensors& tensors)
     : files_(std::move(files)),
       plan_(plan),
       embedding_(tensors.embedding.tensor->data.data()),
       embedding_type_(WeightTypeOf(tensors.embedding.tensor->type).value()),
       layers_(tensors.layers.size()) {
-  ThreadPool pool(UsableCpuCount());
-  arena_ = FilledArena("the weights of " + plan_.label, [&](Arena& arena) { PackAll(tensors, pool, arena); });
+  Arena measure;
+  GoThrough(tensors, Pass::kMeasure, nullptr, measure);
+  const uint64_t bytes = measure.used();
+  if (disk) arena_ = ArenaFromCache(*disk, tensors, bytes);
+  if (arena_.capacity() == 0) {
+    ThreadPool pool(UsableCpuCount());
+    arena_ = Arena(bytes, "the weights of " + plan_.label);
+    GoThrough(tensors, Pass::kPack, &pool, arena_);
+  }
   CheckFactors(long_factors_, tensors.long_factors);
   CheckFactors(short_factors_, tensors.short_factors);
 }
 
-void ModelWeights::PackAll(const ModelTensors& tensors, ThreadPool& pool, Arena& arena) {
-  const bool measuring = arena.capacity() == 0;
+// An arena without memory where the cache is off or cannot take the weights.
+Arena ModelWeights::ArenaFromCache(const GgufModelFiles& disk, const ModelTensors& tensors, uint64_t bytes) {
+  const auto cache = PackedCache::OfUser();
+  if (!cache) return {};
+  // Panels are the same for every instruction set, so it is no part of the key.
+  const PackedFileHead::Key key = PackedKeyOf(disk, "panels " + std::to_string(kernels::kPanelLayoutVersion));
+  std::shared_ptr<const PackedImage> image = cache->Find(key, bytes);
+  if (!image) {
+    image = cache->Make(key, disk.paths.front().string(), bytes, [&](std::byte* memory) {
+      ThreadPool pool(UsableCpuCount());
+      Arena arena(memory, bytes, disk.maps.front());  // the image owns the memory
+      GoThrough(tensors, Pass::kPack, &pool, arena);
+    });
+  }
+  if (!image) return {};
+  Arena arena(image->weights(), bytes, image);
+  GoThrough(tensors, Pass::kPlace, nullptr, arena);
+  return arena;
+}
+
+void ModelWeights::GoThrough(const ModelTensors& tensors, Pass pass, ThreadPool* pool, Arena& arena) {
   const auto matrix = [&](const TensorPart& part, PackedMatrix* packed) {
     *packed = UnpackedMatrix(part);
     auto* memory = arena.Take<std::byte>(packed->bytes());
-    if (!measuring) Pack(part, plan_.label, pool, memory, packed);
+    packed->panels = memory;
+    if (pass == Pass::kPack) Pack(part, plan_.label, *pool, memory, packed);
   };
   const auto vector = [&](const TensorPart& part, const float** values) {
     if (!part) return;
     auto* memory = arena.Take<float>(part.count);
     *values = memory;
-    if (measuring) return;
+    if (pass != Pass::kPack) return;
     std::memcpy(memory, part.tensor->data.data() + part.first * sizeof(float), part.count * sizeof(float));
     for (uint64_t i = 0; i < part.count; ++i) {
       if (!std::isfinite(memory[i])) {

@@ -30,8 +30,10 @@ class ModelWeights {
     const float* post_feed_forward_norm = nullptr;
   };
 
-  // Keeps `files` for the embedding. Throws ERROR_INVALID_DATA, E_OUTOFMEMORY.
-  ModelWeights(std::shared_ptr<const std::vector<GgufFile>> files, const ModelPlan& plan, const ModelTensors& tensors);
+  // Keeps `files` for the embedding. Packed weights come from the user's cache where `disk`, the model's files, is not
+  // null and the cache is on; they are kept there when they had to be packed. Throws ERROR_INVALID_DATA, E_OUTOFMEMORY.
+  ModelWeights(std::shared_ptr<const std::vector<GgufFile>> files, const GgufModelFiles* disk, const ModelPlan& plan,
+               const ModelTensors& tensors);
 
   const ModelPlan& plan() const { return plan_; }
   const std::vector<Layer>& layers() const { return layers_; }
@@ -45,7 +47,14 @@ class ModelWeights {
   void Embed(int32_t token, float* out) const;
 
  private:
-  void PackAll(const ModelTensors& tensors, ThreadPool& pool, Arena& arena);
+  // What is done with each weight in the arena.
+  enum class Pass {
+    kMeasure,  // counted
+    kPack,     // checked and written
+    kPlace,    // pointed at: it is there already
+  };
+  void GoThrough(const ModelTensors& tensors, Pass pass, ThreadPool* pool, Arena& arena);
+  Arena ArenaFromCache(const GgufModelFiles& disk, const ModelTensors& tensors, uint64_t bytes);
   void CheckFactors(std::span<const float> factors, const TensorPart& tensor) const;
 
   std::shared_ptr<const std::vector<GgufFile>> files_;

@@ -15,11 +15,6 @@ namespace {
 
 using GgufFiles = std::vector<GgufFile>;
 
-std::shared_ptr<const GgufFiles> OpenFiles(const std::filesystem::path& path) {
-  auto model = std::make_shared<const GgufModelFiles>(OpenGgufModel(path));
-  return {model, &model->files};
-}
-
 // The caller's bytes may be unaligned and go away, so they are copied.
 std::shared_ptr<const GgufFiles> OpenBuffer(std::span<const std::byte> bytes, const std::string& label) {
   struct Copy {
@@ -45,8 +40,12 @@ class NativeBackend final : public Backend {
     if (format != ModelFormat::kGguf) {
       throw Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "the native engine loads GGUF models only");
     }
-    return std::make_shared<const native::NativeModel>(source.is_file() ? OpenFiles(source.path)
-                                                                        : OpenBuffer(source.bytes, source.label()));
+    if (!source.is_file()) {
+      return std::make_shared<const native::NativeModel>(OpenBuffer(source.bytes, source.label()), nullptr);
+    }
+    const auto model = std::make_shared<const GgufModelFiles>(OpenGgufModel(source.path));
+    return std::make_shared<const native::NativeModel>(std::shared_ptr<const GgufFiles>(model, &model->files),
+                                                       model.get());
   }
 };
 

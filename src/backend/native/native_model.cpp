@@ -10,8 +10,8 @@
 
 namespace owml::native {
 
-NativeModel::NativeModel(std::shared_ptr<const std::vector<GgufFile>> files)
-    : files_(std::move(files)), plan_(PlanOf(files_->front())), tensors_(FindTensors(*files_, plan_)) {}
+NativeModel::NativeModel(std::shared_ptr<const std::vector<GgufFile>> files, const GgufModelFiles* disk)
+    : files_(std::move(files)), disk_(disk), plan_(PlanOf(files_->front())), tensors_(FindTensors(*files_, plan_)) {}
 
 std::unique_ptr<BackendSession> NativeModel::CreateSession(const SessionOptions& options) const {
   const NativeSettings settings = ResolveNativeSettings(options, plan_.label, plan_.context);
@@ -21,7 +21,7 @@ std::unique_ptr<BackendSession> NativeModel::CreateSession(const SessionOptions&
 std::shared_ptr<const ModelWeights> NativeModel::Weights() const {
   const std::lock_guard lock(mutex_);
   if (auto weights = weights_.lock()) return weights;
-  auto weights = std::make_shared<const ModelWeights>(files_, plan_, tensors_);
+  auto weights = std::make_shared<const ModelWeights>(files_, disk_, plan_, tensors_);
   weights_ = weights;
   return weights;
 }

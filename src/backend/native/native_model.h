@@ -13,8 +13,9 @@ namespace owml::native {
 
 class NativeModel final : public BackendModel {
  public:
-  // `files` keeps what they point into. Throws as PlanOf and FindTensors.
-  explicit NativeModel(std::shared_ptr<const std::vector<GgufFile>> files);
+  // `files` keeps what they point into, `disk` too, which is null for a model from memory. Throws as PlanOf and
+  // FindTensors.
+  NativeModel(std::shared_ptr<const std::vector<GgufFile>> files, const GgufModelFiles* disk);
 
   // GGUF settles shapes at Build.
   const Schema* declared_schema() const override { return nullptr; }
@@ -25,6 +26,7 @@ class NativeModel final : public BackendModel {
   std::shared_ptr<const ModelWeights> Weights() const;
 
   std::shared_ptr<const std::vector<GgufFile>> files_;
+  const GgufModelFiles* disk_;  // kept by files_
   ModelPlan plan_;
   ModelTensors tensors_;
   mutable std::mutex mutex_;

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "backend/native/native_backend.h"
 #include "support/temporary_folder.h"
 #include "support/tiny_llama.h"
 
@@ -181,6 +182,45 @@ TEST_F(PackedCacheTest, AFileThatWasTouchedReplacedOrPackedOtherwiseHasAnotherKe
   EXPECT_NE(key_of("panels 1"), touched);
 }
 
+// Logits of a few tokens, loaded anew.
+std::vector<float> LogitsOf(const fs::path& path) {
+  ModelSource source;
+  source.path = path;
+  SessionOptions options;
+  options.intra_op_threads = 1;
+  const auto session = MakeNativeBackend()->Load(source, ModelFormat::kGguf)->CreateSession(options);
+  std::vector<int32_t> tokens = {1, 75, 104, 111};
+  const InputValue input{true, {DType::kInt32, {1, 4}, reinterpret_cast<std::byte*>(tokens.data()), 16}};
+  OutputValue output;
+  output.wanted = true;
+  session->Run({&input, 1}, {&output, 1});
+  const auto* first = reinterpret_cast<const float*>(output.produced.view.data);
+  return {first, first + output.produced.view.bytes / sizeof(float)};
+}
+
+TEST_F(PackedCacheTest, AModelGivesTheSameLogitsWithoutAColdAWarmAndADamagedCache) {
+  const fs::path path = temporary_.Write("model.gguf", TinyLlama().Bytes());
+  const auto without = LogitsOf(path);
+  ::setenv("OWML_CACHE_DIR", temporary_.path().c_str(), 1);
+  ::unsetenv("OWML_PACKED_CACHE");
+  const auto cold = LogitsOf(path);
+  ASSERT_EQ(Files().size(), 1u);
+  const auto made = MappedFile::Open(Files()[0])->stamp();
+  const auto warm = LogitsOf(path);
+  EXPECT_EQ(MappedFile::Open(Files()[0])->stamp().inode, made.inode);  // used, not made again
+  fs::resize_file(Files()[0], made.size - 1);
+  const auto damaged = LogitsOf(path);
+  EXPECT_EQ(MappedFile::Open(Files()[0])->stamp().size, made.size);
+  ::setenv("OWML_PACKED_CACHE_MIB", "0", 1);
+  fs::remove_all(folder());
+  const auto no_room = LogitsOf(path);
+  EXPECT_TRUE(Files().empty());
+  ::unsetenv("OWML_PACKED_CACHE_MIB");
+  ::setenv("OWML_PACKED_CACHE", "off", 1);
+  ::unsetenv("OWML_CACHE_DIR");
+  for (const auto& logits : {cold, warm, damaged, no_room}) EXPECT_EQ(logits, without);
+}
+
 TEST_F(PackedCacheTest, TheEnvironmentSwitchesItOffAndMovesIt) {
   const auto set = [](const char* name, const std::string& value) { ::setenv(name, value.c_str(), 1); };
   set("OWML_CACHE_DIR", temporary_.path().string());
@@ -188,6 +228,7 @@ TEST_F(PackedCacheTest, TheEnvironmentSwitchesItOffAndMovesIt) {
   EXPECT_FALSE(PackedCache::OfUser());
   ::unsetenv("OWML_PACKED_CACHE");
   const auto cache = PackedCache::OfUser();
+  set("OWML_PACKED_CACHE", "off");
   ::unsetenv("OWML_CACHE_DIR");
   ASSERT_TRUE(cache);
   ASSERT_TRUE(cache->Make(KeyOf(1), "model.gguf", kBytes, Filler(1)));
