@@ -31,7 +31,8 @@ void HandOut(const std::vector<uint32_t>& ids, UINT32* count, UINT32** array) {
 
 }  // namespace
 
-Tokenizer::Tokenizer(std::shared_ptr<const Vocabulary> vocabulary) : vocabulary_(std::move(vocabulary)) {
+Tokenizer::Tokenizer(std::shared_ptr<const Vocabulary> vocabulary)
+    : vocabulary_(std::move(vocabulary)), constraints_(vocabulary_->shared_tokenizer()) {
   if (!vocabulary_->chat_template().empty()) formatter_.emplace(vocabulary_);
 }
 
@@ -126,6 +127,29 @@ HRESULT Tokenizer::FormatConversation(const WINML_CONVERSATION_REQUEST* request,
     RequireOut(result, "result");
     RequirePointer(request, "request");
     *result = Make<FormatResult>(formatter_->Format(*request), ComPtr<IWinMLTokenizer>(this)).Detach();
+  });
+}
+
+HRESULT Tokenizer::GetVocabularyIdentity(WINML_CONSTRAINT_VOCABULARY_IDENTITY* identity) noexcept {
+  return Guard("IWinMLTokenizerConstraintFactory::GetVocabularyIdentity", [&] {
+    RequireOut(identity, "identity");
+    *identity = constraints_.Identity();
+  });
+}
+
+HRESULT Tokenizer::GetTokenizer(IWinMLTokenizer** tokenizer) noexcept {
+  return Guard("IWinMLTokenizerConstraintFactory::GetTokenizer", [&] {
+    RequireOut(tokenizer, "tokenizer");
+    *tokenizer = ComPtr<IWinMLTokenizer>(this).Detach();
+  });
+}
+
+HRESULT Tokenizer::CreateConstraint(IWinMLConversationFormatResult* formatResult,
+                                    IWinMLTokenConstraint** constraint) noexcept {
+  return Guard("IWinMLTokenizerConstraintFactory::CreateConstraint", [&] {
+    RequireOut(constraint, "constraint");
+    RequirePointer(formatResult, "formatResult");
+    *constraint = constraints_.Create(this, formatResult);
   });
 }
 

@@ -9,13 +9,15 @@
 #include <optional>
 
 #include "com/implements.h"
+#include "conversation/constraint_factory.h"
 #include "conversation/conversation_formatter.h"
 #include "conversation/vocabulary.h"
 
 namespace owml {
 
-class Tokenizer final : public Implements<Tokenizer, IWinMLTokenizer, IWinMLTokenizerMetadata,
-                                          IWinMLConversationFormatter, IWinMLStructuredConversationFormatter> {
+class Tokenizer final
+    : public Implements<Tokenizer, IWinMLTokenizer, IWinMLTokenizerMetadata, IWinMLConversationFormatter,
+                        IWinMLStructuredConversationFormatter, IWinMLTokenizerConstraintFactory> {
  public:
   explicit Tokenizer(std::shared_ptr<const Vocabulary> vocabulary);
 
@@ -43,9 +45,16 @@ class Tokenizer final : public Implements<Tokenizer, IWinMLTokenizer, IWinMLToke
   HRESULT STDMETHODCALLTYPE FormatConversation(const WINML_CONVERSATION_REQUEST* request,
                                                IWinMLConversationFormatResult** result) noexcept override;
 
+  // IWinMLTokenizerConstraintFactory
+  HRESULT STDMETHODCALLTYPE GetVocabularyIdentity(WINML_CONSTRAINT_VOCABULARY_IDENTITY* identity) noexcept override;
+  HRESULT STDMETHODCALLTYPE GetTokenizer(IWinMLTokenizer** tokenizer) noexcept override;
+  HRESULT STDMETHODCALLTYPE CreateConstraint(IWinMLConversationFormatResult* formatResult,
+                                             IWinMLTokenConstraint** constraint) noexcept override;
+
  private:
   std::shared_ptr<const Vocabulary> vocabulary_;
   std::optional<ConversationFormatter> formatter_;
+  ConstraintFactory constraints_;
 };
 
 }  // namespace owml
