@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "backend/cancellation.h"
 #include "backend/schema.h"
 #include "backend/sequence_state.h"
 #include "backend/session_options.h"
@@ -49,6 +50,7 @@ class BackendSession {
   // Optional abilities; owned by the session.
   virtual SequenceState* sequence_state() { return nullptr; }
   virtual SpeculativeSteps* speculative_steps() { return nullptr; }
+  virtual CancellableRuns* cancellable_runs() { return nullptr; }
 };
 
 }  // namespace owml

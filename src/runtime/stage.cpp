@@ -4,6 +4,7 @@
 
 #include "com/implements.h"
 #include "runtime/stage_bindings.h"
+#include "runtime/stage_cancellation.h"
 #include "runtime/stage_dimensions.h"
 #include "runtime/stage_options.h"
 #include "runtime/stage_ort.h"
@@ -32,7 +33,7 @@ namespace {
 class Stage final
     : public Implements<Stage, StageBindingMethods, StageSchemaMethods, StageStateMethods, StageSegmentMethods,
                         StageStateOptionMethods, StageOptionMethods, StageNamedBindingMethods, StageOrtOptionMethods,
-                        StageOrtDiagnosticMethods, StageDimensionMethods, IStageIdentity> {
+                        StageOrtDiagnosticMethods, StageDimensionMethods, StageCancellationMethods, IStageIdentity> {
  public:
   explicit Stage(StageRef stage)
       : stage_(std::move(stage)), is_model_(stage_.node->model != nullptr), is_onnx_(stage_.node->is_onnx()) {}

@@ -76,26 +76,6 @@ ENUMS = {
         "WINML_SPECULATIVE_RESIDENCY_HOST": 1,
         "WINML_SPECULATIVE_RESIDENCY_DEVICE_WITH_HOST_READBACK": 2,
     },
-    "OWML_ENGINE": {
-        "OWML_ENGINE_AUTO": 0,
-        "OWML_ENGINE_LLAMA": 1,
-        "OWML_ENGINE_NATIVE": 2,
-        "OWML_ENGINE_ORT": 3,
-    },
-    "OWML_KV_CACHE_TYPE": {
-        "OWML_KV_CACHE_TYPE_DEFAULT": 0,
-        "OWML_KV_CACHE_TYPE_F16": 1,
-        "OWML_KV_CACHE_TYPE_BF16": 2,
-        "OWML_KV_CACHE_TYPE_Q8_0": 3,
-        "OWML_KV_CACHE_TYPE_F32": 4,
-    },
-    "OWML_ORT_OPTIMIZATION_LEVEL": {
-        "OWML_ORT_OPTIMIZATION_LEVEL_DEFAULT": 0,
-        "OWML_ORT_OPTIMIZATION_LEVEL_DISABLED": 1,
-        "OWML_ORT_OPTIMIZATION_LEVEL_BASIC": 2,
-        "OWML_ORT_OPTIMIZATION_LEVEL_EXTENDED": 3,
-        "OWML_ORT_OPTIMIZATION_LEVEL_ALL": 4,
-    },
     "WINML_TOKENIZER_ENCODE_FLAGS": {
         "WINML_TOKENIZER_ENCODE_FLAG_NONE": 0,
         "WINML_TOKENIZER_ENCODE_FLAG_ADD_SPECIAL_TOKENS": 1,
@@ -103,24 +83,6 @@ ENUMS = {
     "WINML_TOKENIZER_DECODE_FLAGS": {
         "WINML_TOKENIZER_DECODE_FLAG_NONE": 0,
         "WINML_TOKENIZER_DECODE_FLAG_SKIP_SPECIAL_TOKENS": 1,
-    },
-    "WINML_AUTOMATIC_SPEECH_RECOGNITION_SESSION_STATE": {
-        "WINML_AUTOMATIC_SPEECH_RECOGNITION_SESSION_STATE_EMPTY": 0,
-        "WINML_AUTOMATIC_SPEECH_RECOGNITION_SESSION_STATE_READY": 1,
-        "WINML_AUTOMATIC_SPEECH_RECOGNITION_SESSION_STATE_ACTIVE": 2,
-        "WINML_AUTOMATIC_SPEECH_RECOGNITION_SESSION_STATE_RESET_REQUIRED": 3,
-        "WINML_AUTOMATIC_SPEECH_RECOGNITION_SESSION_STATE_CLOSED": 4,
-    },
-    "WINML_AUTOMATIC_SPEECH_RECOGNITION_FINISH_REASON": {
-        "WINML_AUTOMATIC_SPEECH_RECOGNITION_FINISH_REASON_INPUT_COMPLETE": 0,
-        "WINML_AUTOMATIC_SPEECH_RECOGNITION_FINISH_REASON_CAPACITY": 1,
-        "WINML_AUTOMATIC_SPEECH_RECOGNITION_FINISH_REASON_CANCELED": 2,
-        "WINML_AUTOMATIC_SPEECH_RECOGNITION_FINISH_REASON_ERROR": 3,
-    },
-    "WINML_AUTOMATIC_SPEECH_RECOGNITION_READ_STATUS": {
-        "WINML_AUTOMATIC_SPEECH_RECOGNITION_READ_STATUS_UPDATE": 0,
-        "WINML_AUTOMATIC_SPEECH_RECOGNITION_READ_STATUS_NEED_INPUT": 1,
-        "WINML_AUTOMATIC_SPEECH_RECOGNITION_READ_STATUS_COMPLETED": 2,
     },
     "WINML_CONVERSATION_FORMATTER_MODE": {
         "WINML_CONVERSATION_FORMATTER_MODE_MODEL_DEFAULT": 0,
@@ -294,6 +256,44 @@ ENUMS = {
         "WINML_CHAT_COMPLETION_PROMPT_CACHE_MODE_NOT_EVALUATED": 2,
         "WINML_CHAT_COMPLETION_PROMPT_CACHE_MODE_UNKNOWN": 3,
     },
+    "WINML_AUTOMATIC_SPEECH_RECOGNITION_SESSION_STATE": {
+        "WINML_AUTOMATIC_SPEECH_RECOGNITION_SESSION_STATE_EMPTY": 0,
+        "WINML_AUTOMATIC_SPEECH_RECOGNITION_SESSION_STATE_READY": 1,
+        "WINML_AUTOMATIC_SPEECH_RECOGNITION_SESSION_STATE_ACTIVE": 2,
+        "WINML_AUTOMATIC_SPEECH_RECOGNITION_SESSION_STATE_RESET_REQUIRED": 3,
+        "WINML_AUTOMATIC_SPEECH_RECOGNITION_SESSION_STATE_CLOSED": 4,
+    },
+    "WINML_AUTOMATIC_SPEECH_RECOGNITION_FINISH_REASON": {
+        "WINML_AUTOMATIC_SPEECH_RECOGNITION_FINISH_REASON_INPUT_COMPLETE": 0,
+        "WINML_AUTOMATIC_SPEECH_RECOGNITION_FINISH_REASON_CAPACITY": 1,
+        "WINML_AUTOMATIC_SPEECH_RECOGNITION_FINISH_REASON_CANCELED": 2,
+        "WINML_AUTOMATIC_SPEECH_RECOGNITION_FINISH_REASON_ERROR": 3,
+    },
+    "WINML_AUTOMATIC_SPEECH_RECOGNITION_READ_STATUS": {
+        "WINML_AUTOMATIC_SPEECH_RECOGNITION_READ_STATUS_UPDATE": 0,
+        "WINML_AUTOMATIC_SPEECH_RECOGNITION_READ_STATUS_NEED_INPUT": 1,
+        "WINML_AUTOMATIC_SPEECH_RECOGNITION_READ_STATUS_COMPLETED": 2,
+    },
+    "OWML_ENGINE": {
+        "OWML_ENGINE_AUTO": 0,
+        "OWML_ENGINE_LLAMA": 1,
+        "OWML_ENGINE_NATIVE": 2,
+        "OWML_ENGINE_ORT": 3,
+    },
+    "OWML_KV_CACHE_TYPE": {
+        "OWML_KV_CACHE_TYPE_DEFAULT": 0,
+        "OWML_KV_CACHE_TYPE_F16": 1,
+        "OWML_KV_CACHE_TYPE_BF16": 2,
+        "OWML_KV_CACHE_TYPE_Q8_0": 3,
+        "OWML_KV_CACHE_TYPE_F32": 4,
+    },
+    "OWML_ORT_OPTIMIZATION_LEVEL": {
+        "OWML_ORT_OPTIMIZATION_LEVEL_DEFAULT": 0,
+        "OWML_ORT_OPTIMIZATION_LEVEL_DISABLED": 1,
+        "OWML_ORT_OPTIMIZATION_LEVEL_BASIC": 2,
+        "OWML_ORT_OPTIMIZATION_LEVEL_EXTENDED": 3,
+        "OWML_ORT_OPTIMIZATION_LEVEL_ALL": 4,
+    },
     "WINML_TENSOR_ACCESS_MODE": {
         "WINML_TENSOR_ACCESS_MODE_COPY": 0,
         "WINML_TENSOR_ACCESS_MODE_READ": 1,
@@ -377,21 +377,6 @@ STRUCTS = {
     "WINML_CHAT_MESSAGE": (16, (
         ("role", "ptr", 0, 0, "LPCWSTR"),
         ("content", "ptr", 0, 8, "LPCWSTR"),
-    )),
-    "WINML_WHISPER_AUTOMATIC_SPEECH_RECOGNITION_BINDINGS": (64, (
-        ("encoderPipeline", "ptr", 0, 0, "IWinMLPipeline*"),
-        ("encoderStage", "ptr", 0, 8, "IWinMLStage*"),
-        ("decoderPipeline", "ptr", 0, 16, "IWinMLPipeline*"),
-        ("decoderStage", "ptr", 0, 24, "IWinMLStage*"),
-        ("tensorTarget", "ptr", 0, 32, "IWinMLExecutionTarget*"),
-        ("preprocessingPipeline", "ptr", 0, 40, "IWinMLPipeline*"),
-        ("preprocessingStage", "ptr", 0, 48, "IWinMLStage*"),
-        ("forceEncoderOutputCopy", "i32", 0, 56, "BOOL"),
-    )),
-    "WINML_AUTOMATIC_SPEECH_RECOGNITION_WAVEFORM_METADATA": (16, (
-        ("sampleRate", "u32", 0, 0, "UINT32"),
-        ("channelCount", "u32", 0, 4, "UINT32"),
-        ("validSampleCount", "u64", 0, 8, "UINT64"),
     )),
     "WINML_CONSTRAINT_VOCABULARY_IDENTITY": (36, (
         ("tokenCount", "u32", 0, 0, "UINT32"),
@@ -539,6 +524,21 @@ STRUCTS = {
         ("messageIndex", "u32", 0, 0, "UINT32"),
         ("contentPartIndex", "u32", 0, 4, "UINT32"),
         ("tensor", "ptr", 0, 8, "IWinMLTensor*"),
+    )),
+    "WINML_WHISPER_AUTOMATIC_SPEECH_RECOGNITION_BINDINGS": (64, (
+        ("encoderPipeline", "ptr", 0, 0, "IWinMLPipeline*"),
+        ("encoderStage", "ptr", 0, 8, "IWinMLStage*"),
+        ("decoderPipeline", "ptr", 0, 16, "IWinMLPipeline*"),
+        ("decoderStage", "ptr", 0, 24, "IWinMLStage*"),
+        ("tensorTarget", "ptr", 0, 32, "IWinMLExecutionTarget*"),
+        ("preprocessingPipeline", "ptr", 0, 40, "IWinMLPipeline*"),
+        ("preprocessingStage", "ptr", 0, 48, "IWinMLStage*"),
+        ("forceEncoderOutputCopy", "i32", 0, 56, "BOOL"),
+    )),
+    "WINML_AUTOMATIC_SPEECH_RECOGNITION_WAVEFORM_METADATA": (16, (
+        ("sampleRate", "u32", 0, 0, "UINT32"),
+        ("channelCount", "u32", 0, 4, "UINT32"),
+        ("validSampleCount", "u64", 0, 8, "UINT64"),
     )),
     "WINML_TENSOR_NORMALIZATION": (32, (
         ("scale", "f32", 4, 0, "FLOAT"),
@@ -765,21 +765,6 @@ INTERFACES = {
         ("CreateMediaEncoderFromPipeline", 8, (("pipeline", "ptr", "in", "IWinMLPipeline*"), ("inputStage", "ptr", "in", "IWinMLStage*"), ("inputIndex", "u32", "in", "UINT32"), ("outputStage", "ptr", "in", "IWinMLStage*"), ("outputIndex", "u32", "in", "UINT32"), ("encoder", "ptr", "out", "IWinMLMediaEncoder**"))),
         ("GetCapabilities", 9, (("capabilities", "ptr", "out", "WINML_SEGMENTED_SEQUENCE_CAPABILITIES*"),)),
     )),
-    "IOwmlStageOptions": ("e36caa65-68a6-46ff-89b0-4200ae18e12c", "IUnknown", (
-        ("SetIntraOpThreadCount", 3, (("count", "u32", "in", "UINT32"),)),
-        ("GetIntraOpThreadCount", 4, (("count", "ptr", "out", "UINT32*"),)),
-        ("SetInterOpThreadCount", 5, (("count", "u32", "in", "UINT32"),)),
-        ("GetInterOpThreadCount", 6, (("count", "ptr", "out", "UINT32*"),)),
-        ("SetEngine", 7, (("engine", "i32", "in", "OWML_ENGINE"),)),
-        ("GetEngine", 8, (("engine", "ptr", "out", "OWML_ENGINE*"),)),
-        ("GetEngineReason", 9, (("reason", "ptr", "out", "LPCWSTR*"),)),
-        ("SetKvCacheType", 10, (("type", "i32", "in", "OWML_KV_CACHE_TYPE"),)),
-        ("GetKvCacheType", 11, (("type", "ptr", "out", "OWML_KV_CACHE_TYPE*"),)),
-        ("SetBatchSize", 12, (("tokenCount", "u32", "in", "UINT32"),)),
-        ("GetBatchSize", 13, (("tokenCount", "ptr", "out", "UINT32*"),)),
-        ("SetOrtOptimizationLevel", 14, (("level", "i32", "in", "OWML_ORT_OPTIMIZATION_LEVEL"),)),
-        ("GetOrtOptimizationLevel", 15, (("level", "ptr", "out", "OWML_ORT_OPTIMIZATION_LEVEL*"),)),
-    )),
     "IWinMLTokenizer": ("a7c1d5e3-9f48-4b62-8d1a-3e5c7f2b0a94", "IUnknown", (
         ("Encode", 3, (("text", "ptr", "in", "LPCWSTR"), ("flags", "i32", "in", "WINML_TOKENIZER_ENCODE_FLAGS"), ("tokenCount", "ptr", "out", "UINT32*"), ("tokenIds", "ptr", "out", "UINT32**"))),
         ("Decode", 4, (("tokenIds", "ptr", "in", "const UINT32*"), ("tokenCount", "u32", "in", "UINT32"), ("flags", "i32", "in", "WINML_TOKENIZER_DECODE_FLAGS"), ("text", "ptr", "out", "LPWSTR*"))),
@@ -796,50 +781,6 @@ INTERFACES = {
         ("GetBosTokenId", 3, (("tokenId", "ptr", "out", "UINT32*"),)),
         ("GetEosTokenIds", 4, (("tokenCount", "ptr", "out", "UINT32*"), ("tokenIds", "ptr", "out", "UINT32**"))),
         ("FindTokenId", 5, (("token", "ptr", "in", "LPCWSTR"), ("tokenId", "ptr", "out", "UINT32*"))),
-    )),
-    "IWinMLAutomaticSpeechRecognitionTaskFactory": ("249c4554-2f03-4625-9147-601b271bee71", "IUnknown", (
-        ("CreateAutomaticSpeechRecognitionTask", 3, (("tokenizer", "ptr", "in", "IWinMLTokenizer*"), ("task", "ptr", "out", "IWinMLAutomaticSpeechRecognitionTask**"))),
-    )),
-    "IWinMLAutomaticSpeechRecognitionConfiguration": ("672e7f18-75de-4cbd-8194-33122f55b795", "IUnknown", (
-        ("Validate", 3, ()),
-    )),
-    "IWinMLWhisperAutomaticSpeechRecognitionConfiguration": ("ca2d4314-63e0-4b6a-a9aa-f928addb4d38", "IWinMLAutomaticSpeechRecognitionConfiguration", (
-        ("SetBindings", 4, (("bindings", "ptr", "in", "const WINML_WHISPER_AUTOMATIC_SPEECH_RECOGNITION_BINDINGS*"),)),
-        ("GetBindings", 5, (("bindings", "ptr", "out", "WINML_WHISPER_AUTOMATIC_SPEECH_RECOGNITION_BINDINGS*"),)),
-    )),
-    "IWinMLAutomaticSpeechRecognitionTask": ("7bab82df-7026-45e0-898d-53c40e3962a8", "IUnknown", (
-        ("CreateConfiguration", 3, (("configuration", "ptr", "out", "IWinMLAutomaticSpeechRecognitionConfiguration**"),)),
-        ("CreateSession", 4, (("configuration", "ptr", "in", "IWinMLAutomaticSpeechRecognitionConfiguration*"), ("session", "ptr", "out", "IWinMLAutomaticSpeechRecognitionSession**"))),
-    )),
-    "IWinMLAutomaticSpeechRecognitionSession": ("b0ce1ef5-1778-4448-87b4-b800ea45dbcd", "IUnknown", (
-        ("GetState", 3, (("state", "ptr", "out", "WINML_AUTOMATIC_SPEECH_RECOGNITION_SESSION_STATE*"),)),
-        ("GetRuntime", 4, (("runtime", "ptr", "out", "IWinMLRuntime**"),)),
-        ("GetConfiguration", 5, (("configuration", "ptr", "out", "IWinMLAutomaticSpeechRecognitionConfiguration**"),)),
-        ("TranscribeWaveform", 6, (("waveform", "ptr", "in", "IWinMLTensor*"), ("metadata", "ptr", "in", "const WINML_AUTOMATIC_SPEECH_RECOGNITION_WAVEFORM_METADATA*"), ("cancellation", "ptr", "in", "IWinMLCancellationSource*"), ("stream", "ptr", "out", "IWinMLAutomaticSpeechRecognitionPullStream**"))),
-        ("Reset", 7, ()),
-        ("Close", 8, ()),
-    )),
-    "IWinMLWhisperLogMelInput": ("db6df926-1c60-45da-91ea-a92c81d13095", "IUnknown", (
-        ("TranscribeLogMel", 3, (("logMel", "ptr", "in", "IWinMLTensor*"), ("cancellation", "ptr", "in", "IWinMLCancellationSource*"), ("stream", "ptr", "out", "IWinMLAutomaticSpeechRecognitionPullStream**"))),
-    )),
-    "IWinMLAutomaticSpeechRecognitionLiveSession": ("3cc89611-57fb-46bf-8d48-e4092763a7cc", "IUnknown", (
-        ("BeginLiveInput", 3, (("metadata", "ptr", "in", "const WINML_AUTOMATIC_SPEECH_RECOGNITION_WAVEFORM_METADATA*"), ("maximumPendingChunks", "u32", "in", "UINT32"), ("cancellation", "ptr", "in", "IWinMLCancellationSource*"), ("stream", "ptr", "out", "IWinMLAutomaticSpeechRecognitionPullStream**"), ("input", "ptr", "out", "IWinMLAutomaticSpeechRecognitionLiveInput**"))),
-    )),
-    "IWinMLAutomaticSpeechRecognitionLiveInput": ("eef894c7-7861-43bf-92e4-5899e5439f9a", "IUnknown", (
-        ("WriteChunk", 3, (("chunkId", "u64", "in", "UINT64"), ("waveform", "ptr", "in", "IWinMLTensor*"), ("validSampleCount", "u64", "in", "UINT64"), ("accepted", "ptr", "out", "BOOL*"), ("hasLifetimeWatermark", "ptr", "out", "BOOL*"), ("lifetimeWatermark", "ptr", "out", "UINT64*"))),
-        ("CompleteInput", 4, ()),
-        ("GetLifetimeWatermark", 5, (("hasLifetimeWatermark", "ptr", "out", "BOOL*"), ("lifetimeWatermark", "ptr", "out", "UINT64*"))),
-        ("Close", 6, ()),
-    )),
-    "IWinMLAutomaticSpeechRecognitionPullStream": ("9ed7fe5e-0730-4890-a956-7b9c2f5c697b", "IUnknown", (
-        ("ReadNext", 3, (("status", "ptr", "out", "WINML_AUTOMATIC_SPEECH_RECOGNITION_READ_STATUS*"), ("fragment", "ptr", "out", "LPCWSTR*"))),
-        ("GetResult", 4, (("result", "ptr", "out", "IWinMLAutomaticSpeechRecognitionResult**"),)),
-        ("Close", 5, ()),
-    )),
-    "IWinMLAutomaticSpeechRecognitionResult": ("4f8b347d-8c8d-4d18-a50c-8b4615773208", "IUnknown", (
-        ("GetTranscript", 3, (("transcript", "ptr", "out", "LPCWSTR*"),)),
-        ("GetFinishReason", 4, (("reason", "ptr", "out", "WINML_AUTOMATIC_SPEECH_RECOGNITION_FINISH_REASON*"),)),
-        ("GetErrorCode", 5, (("error", "ptr", "out", "HRESULT*"),)),
     )),
     "IWinMLStructuredConversationFormatter": ("83625e5f-1f96-4a7e-beb2-57ec481474cc", "IUnknown", (
         ("FormatConversation", 3, (("request", "ptr", "in", "const WINML_CONVERSATION_REQUEST*"), ("result", "ptr", "out", "IWinMLConversationFormatResult**"))),
@@ -1015,6 +956,79 @@ INTERFACES = {
         ("GetSourceTokenRange", 3, (("firstTokenIndex", "ptr", "out", "UINT32*"), ("tokenCount", "ptr", "out", "UINT32*"))),
         ("GetSourceTokenIds", 4, (("tokenCount", "ptr", "out", "UINT32*"), ("tokenIds", "ptr", "out", "UINT32**"))),
     )),
+    "IWinMLAutomaticSpeechRecognitionTaskFactory": ("249c4554-2f03-4625-9147-601b271bee71", "IUnknown", (
+        ("CreateAutomaticSpeechRecognitionTask", 3, (("tokenizer", "ptr", "in", "IWinMLTokenizer*"), ("task", "ptr", "out", "IWinMLAutomaticSpeechRecognitionTask**"))),
+    )),
+    "IWinMLAutomaticSpeechRecognitionConfiguration": ("672e7f18-75de-4cbd-8194-33122f55b795", "IUnknown", (
+        ("Validate", 3, ()),
+    )),
+    "IWinMLWhisperAutomaticSpeechRecognitionConfiguration": ("ca2d4314-63e0-4b6a-a9aa-f928addb4d38", "IWinMLAutomaticSpeechRecognitionConfiguration", (
+        ("SetBindings", 4, (("bindings", "ptr", "in", "const WINML_WHISPER_AUTOMATIC_SPEECH_RECOGNITION_BINDINGS*"),)),
+        ("GetBindings", 5, (("bindings", "ptr", "out", "WINML_WHISPER_AUTOMATIC_SPEECH_RECOGNITION_BINDINGS*"),)),
+    )),
+    "IWinMLAutomaticSpeechRecognitionTask": ("7bab82df-7026-45e0-898d-53c40e3962a8", "IUnknown", (
+        ("CreateConfiguration", 3, (("configuration", "ptr", "out", "IWinMLAutomaticSpeechRecognitionConfiguration**"),)),
+        ("CreateSession", 4, (("configuration", "ptr", "in", "IWinMLAutomaticSpeechRecognitionConfiguration*"), ("session", "ptr", "out", "IWinMLAutomaticSpeechRecognitionSession**"))),
+    )),
+    "IWinMLAutomaticSpeechRecognitionSession": ("b0ce1ef5-1778-4448-87b4-b800ea45dbcd", "IUnknown", (
+        ("GetState", 3, (("state", "ptr", "out", "WINML_AUTOMATIC_SPEECH_RECOGNITION_SESSION_STATE*"),)),
+        ("GetRuntime", 4, (("runtime", "ptr", "out", "IWinMLRuntime**"),)),
+        ("GetConfiguration", 5, (("configuration", "ptr", "out", "IWinMLAutomaticSpeechRecognitionConfiguration**"),)),
+        ("TranscribeWaveform", 6, (("waveform", "ptr", "in", "IWinMLTensor*"), ("metadata", "ptr", "in", "const WINML_AUTOMATIC_SPEECH_RECOGNITION_WAVEFORM_METADATA*"), ("cancellation", "ptr", "in", "IWinMLCancellationSource*"), ("stream", "ptr", "out", "IWinMLAutomaticSpeechRecognitionPullStream**"))),
+        ("Reset", 7, ()),
+        ("Close", 8, ()),
+    )),
+    "IWinMLWhisperLogMelInput": ("db6df926-1c60-45da-91ea-a92c81d13095", "IUnknown", (
+        ("TranscribeLogMel", 3, (("logMel", "ptr", "in", "IWinMLTensor*"), ("cancellation", "ptr", "in", "IWinMLCancellationSource*"), ("stream", "ptr", "out", "IWinMLAutomaticSpeechRecognitionPullStream**"))),
+    )),
+    "IWinMLAutomaticSpeechRecognitionLiveSession": ("3cc89611-57fb-46bf-8d48-e4092763a7cc", "IUnknown", (
+        ("BeginLiveInput", 3, (("metadata", "ptr", "in", "const WINML_AUTOMATIC_SPEECH_RECOGNITION_WAVEFORM_METADATA*"), ("maximumPendingChunks", "u32", "in", "UINT32"), ("cancellation", "ptr", "in", "IWinMLCancellationSource*"), ("stream", "ptr", "out", "IWinMLAutomaticSpeechRecognitionPullStream**"), ("input", "ptr", "out", "IWinMLAutomaticSpeechRecognitionLiveInput**"))),
+    )),
+    "IWinMLAutomaticSpeechRecognitionLiveInput": ("eef894c7-7861-43bf-92e4-5899e5439f9a", "IUnknown", (
+        ("WriteChunk", 3, (("chunkId", "u64", "in", "UINT64"), ("waveform", "ptr", "in", "IWinMLTensor*"), ("validSampleCount", "u64", "in", "UINT64"), ("accepted", "ptr", "out", "BOOL*"), ("hasLifetimeWatermark", "ptr", "out", "BOOL*"), ("lifetimeWatermark", "ptr", "out", "UINT64*"))),
+        ("CompleteInput", 4, ()),
+        ("GetLifetimeWatermark", 5, (("hasLifetimeWatermark", "ptr", "out", "BOOL*"), ("lifetimeWatermark", "ptr", "out", "UINT64*"))),
+        ("Close", 6, ()),
+    )),
+    "IWinMLAutomaticSpeechRecognitionPullStream": ("9ed7fe5e-0730-4890-a956-7b9c2f5c697b", "IUnknown", (
+        ("ReadNext", 3, (("status", "ptr", "out", "WINML_AUTOMATIC_SPEECH_RECOGNITION_READ_STATUS*"), ("fragment", "ptr", "out", "LPCWSTR*"))),
+        ("GetResult", 4, (("result", "ptr", "out", "IWinMLAutomaticSpeechRecognitionResult**"),)),
+        ("Close", 5, ()),
+    )),
+    "IWinMLAutomaticSpeechRecognitionResult": ("4f8b347d-8c8d-4d18-a50c-8b4615773208", "IUnknown", (
+        ("GetTranscript", 3, (("transcript", "ptr", "out", "LPCWSTR*"),)),
+        ("GetFinishReason", 4, (("reason", "ptr", "out", "WINML_AUTOMATIC_SPEECH_RECOGNITION_FINISH_REASON*"),)),
+        ("GetErrorCode", 5, (("error", "ptr", "out", "HRESULT*"),)),
+    )),
+    "IWinMLCancellationSource": ("73d2a066-e0df-44e2-b6d4-176fda0bd38f", "IUnknown", (
+        ("Cancel", 3, ()),
+        ("GetIsCanceled", 4, (("isCanceled", "ptr", "out", "BOOL*"),)),
+    )),
+    "IWinMLTaskRuntimeIdentity": ("d666f197-8e5f-4815-a768-a637499b49e5", "IUnknown", (
+        ("GetRuntime", 3, (("runtime", "ptr", "out", "IWinMLRuntime**"),)),
+    )),
+    "IWinMLTasks": ("ff52923a-26c1-4c72-8e02-97a8b340eb15", "IUnknown", (
+        ("GetRuntime", 3, (("runtime", "ptr", "out", "IWinMLRuntime**"),)),
+        ("CreateCancellationSource", 4, (("source", "ptr", "out", "IWinMLCancellationSource**"),)),
+    )),
+    "IOwmlStageCancellation": ("5b1f0b8e-6a0d-4f0c-9d9f-3c1a7e52c46d", "IUnknown", (
+        ("SetCancellationSource", 3, (("source", "ptr", "in", "IWinMLCancellationSource*"),)),
+    )),
+    "IOwmlStageOptions": ("e36caa65-68a6-46ff-89b0-4200ae18e12c", "IUnknown", (
+        ("SetIntraOpThreadCount", 3, (("count", "u32", "in", "UINT32"),)),
+        ("GetIntraOpThreadCount", 4, (("count", "ptr", "out", "UINT32*"),)),
+        ("SetInterOpThreadCount", 5, (("count", "u32", "in", "UINT32"),)),
+        ("GetInterOpThreadCount", 6, (("count", "ptr", "out", "UINT32*"),)),
+        ("SetEngine", 7, (("engine", "i32", "in", "OWML_ENGINE"),)),
+        ("GetEngine", 8, (("engine", "ptr", "out", "OWML_ENGINE*"),)),
+        ("GetEngineReason", 9, (("reason", "ptr", "out", "LPCWSTR*"),)),
+        ("SetKvCacheType", 10, (("type", "i32", "in", "OWML_KV_CACHE_TYPE"),)),
+        ("GetKvCacheType", 11, (("type", "ptr", "out", "OWML_KV_CACHE_TYPE*"),)),
+        ("SetBatchSize", 12, (("tokenCount", "u32", "in", "UINT32"),)),
+        ("GetBatchSize", 13, (("tokenCount", "ptr", "out", "UINT32*"),)),
+        ("SetOrtOptimizationLevel", 14, (("level", "i32", "in", "OWML_ORT_OPTIMIZATION_LEVEL"),)),
+        ("GetOrtOptimizationLevel", 15, (("level", "ptr", "out", "OWML_ORT_OPTIMIZATION_LEVEL*"),)),
+    )),
     "IWinMLOrtModelSchema": ("9451e992-e86b-411a-a4c0-f83d2a0e2a22", "IUnknown", (
         ("GetInputName", 3, (("index", "u32", "in", "UINT32"), ("name", "ptr", "out", "LPCWSTR*"))),
         ("FindInputIndex", 4, (("name", "ptr", "in", "LPCWSTR"), ("index", "ptr", "out", "UINT32*"))),
@@ -1039,17 +1053,6 @@ INTERFACES = {
         ("GetRequestedProviderName", 3, (("providerName", "ptr", "out", "LPCWSTR*"),)),
         ("GetSelectedProviderName", 4, (("providerName", "ptr", "out", "LPCWSTR*"),)),
         ("IsProviderPinned", 5, (("isPinned", "ptr", "out", "BOOL*"),)),
-    )),
-    "IWinMLCancellationSource": ("73d2a066-e0df-44e2-b6d4-176fda0bd38f", "IUnknown", (
-        ("Cancel", 3, ()),
-        ("GetIsCanceled", 4, (("isCanceled", "ptr", "out", "BOOL*"),)),
-    )),
-    "IWinMLTaskRuntimeIdentity": ("d666f197-8e5f-4815-a768-a637499b49e5", "IUnknown", (
-        ("GetRuntime", 3, (("runtime", "ptr", "out", "IWinMLRuntime**"),)),
-    )),
-    "IWinMLTasks": ("ff52923a-26c1-4c72-8e02-97a8b340eb15", "IUnknown", (
-        ("GetRuntime", 3, (("runtime", "ptr", "out", "IWinMLRuntime**"),)),
-        ("CreateCancellationSource", 4, (("source", "ptr", "out", "IWinMLCancellationSource**"),)),
     )),
     "IWinMLRawTensorFactory": ("b1c61714-e327-445e-b524-33e46e986fc0", "IUnknown", (
         ("CreateTensor", 3, (("desc", "ptr", "in", "const WINML_TENSOR_DESC*"), ("data", "ptr", "in", "const void*"), ("byteCount", "u64", "in", "UINT64"), ("tensor", "ptr", "out", "IWinMLTensor**"))),

@@ -132,12 +132,24 @@ void LlamaSequence::Append(std::span<const int32_t> tokens, Rows rows, float* lo
   if (!context_) throw Error(E_FAIL, label_ + ": the sequence was lost in an earlier failure");
   tokens_.reserve(tokens_.size() + tokens.size());
   try {
+    LookAtCheck(true);
     Decode(tokens, position(), rows, logits);
+    LookAtCheck(false);
   } catch (...) {
+    LookAtCheck(false);
     RestoreAfterFailure();
     throw;
   }
   tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
+}
+
+void LlamaSequence::Watch(std::shared_ptr<CancellationCheck> check) { check_ = std::move(check); }
+
+// Only while an append is on its way: what restores a sequence must not be ended.
+void LlamaSequence::LookAtCheck(bool look) {
+  if (!check_ || !context_) return;
+  const ggml_abort_callback ask = [](void* check) { return static_cast<CancellationCheck*>(check)->canceled(); };
+  llama_set_abort_callback(context_.get(), look ? ask : nullptr, look ? check_.get() : nullptr);
 }
 
 void LlamaSequence::Decode(std::span<const int32_t> tokens, uint64_t position, Rows rows, float* logits) {
@@ -186,7 +198,7 @@ void LlamaSequence::DecodeChunk(std::span<const int32_t> tokens, uint64_t positi
     case 1:
       throw Error(HRESULT_FROM_WIN32(ERROR_INSUFFICIENT_BUFFER), label_ + ": llama.cpp found no room for the tokens");
     case 2:
-      throw Error(E_ABORT, label_ + ": the run was cancelled");
+      throw Error(HRESULT_FROM_WIN32(ERROR_CANCELLED), label_ + ": the run was cancelled");
     case -2:
       throw Error(E_OUTOFMEMORY, label_ + ": llama.cpp could not get the memory for the run");
     default:

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "backend/cancellation.h"
 #include "backend/llama/llama_settings.h"
 
 struct ggml_threadpool;
@@ -35,6 +36,9 @@ class LlamaSequence {
   // outside the vocabulary, ERROR_INSUFFICIENT_BUFFER past the capacity.
   void Append(std::span<const int32_t> tokens, Rows rows, float* logits);
 
+  // Appends look at it between the nodes of a graph; null = none. A cancelled one throws ERROR_CANCELLED.
+  void Watch(std::shared_ptr<CancellationCheck> check);
+
   // Keeps the first `position` tokens (at most position()); false, and nothing changed, where the model cannot.
   bool TruncateTo(uint64_t position);
 
@@ -52,6 +56,7 @@ class LlamaSequence {
   void Decode(std::span<const int32_t> tokens, uint64_t position, Rows rows, float* logits);
   void DecodeChunk(std::span<const int32_t> tokens, uint64_t position, bool all_rows, bool last_row);
   void RestoreAfterFailure() noexcept;
+  void LookAtCheck(bool look);
   bool TruncateMemory(uint64_t position);
 
   std::shared_ptr<llama_model> model_;
@@ -62,6 +67,7 @@ class LlamaSequence {
   ThreadPool threads_;  // outlives the context that it is attached to
   Context context_;
   bool damaged_ = false;  // an assertion failed inside the context
+  std::shared_ptr<CancellationCheck> check_;
 
   std::vector<int32_t> tokens_;  // the sequence itself, to rebuild it where llama.cpp cannot go back
   // Storage of one batch.

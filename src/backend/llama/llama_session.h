@@ -13,7 +13,10 @@
 
 namespace owml {
 
-class LlamaSession final : public BackendSession, private SequenceState, private SpeculativeSteps {
+class LlamaSession final : public BackendSession,
+                           private SequenceState,
+                           private SpeculativeSteps,
+                           private CancellableRuns {
  public:
   LlamaSession(std::shared_ptr<llama_model> model, const LlamaSettings& settings, const LlamaModelFacts& facts,
                std::string engine);
@@ -24,6 +27,7 @@ class LlamaSession final : public BackendSession, private SequenceState, private
   void Reset() override;
   SequenceState* sequence_state() override { return this; }
   SpeculativeSteps* speculative_steps() override { return this; }
+  CancellableRuns* cancellable_runs() override { return this; }
 
  private:
   // SequenceState
@@ -39,6 +43,9 @@ class LlamaSession final : public BackendSession, private SequenceState, private
   void StepAllPositions(std::span<const int32_t> tokens, std::span<float> logits) override;
   void CommitAcceptedPrefix(uint32_t accepted) override;
   uint32_t ProposeDraftTokens(int32_t pending, std::span<int32_t> tokens) override;
+
+  // CancellableRuns
+  void Watch(std::shared_ptr<CancellationCheck> check) override { sequence_.Watch(std::move(check)); }
 
   struct PendingStep {
     uint64_t start = 0;

@@ -80,7 +80,8 @@ void Forward::Place(Arena& arena) {
   segments_ = arena.Take<float>(p_.heads * segments * state);
 }
 
-void Forward::Run(std::span<const int32_t> tokens, uint64_t position, LogitRows rows, float* logits) noexcept {
+bool Forward::Run(std::span<const int32_t> tokens, uint64_t position, LogitRows rows, float* logits,
+                  CancellationCheck* check) noexcept {
   while (!tokens.empty()) {
     const auto batch = tokens.first(std::min<size_t>(tokens.size(), settings_.batch_size));
     tokens = tokens.subspan(batch.size());
@@ -93,6 +94,7 @@ void Forward::Run(std::span<const int32_t> tokens, uint64_t position, LogitRows 
     Embed(batch);  // x = E[tokens]
     for (Angles& angles : angles_) ComputeAngles(angles, position, n);
     for (uint32_t layer = 0; layer < p_.layers.size(); ++layer) {
+      if (check && check->canceled()) return false;
       const Tokens wanted = layer + 1 < p_.layers.size() ? Tokens{0, n} : read;
       SelfAttention(layer, position, n, wanted);  // x += Attention(Norm(x)) Wo
       FeedForward(layer, wanted);                 // x += (SiLU(Norm(x) Wg) * Norm(x) Wu) Wd
@@ -101,6 +103,7 @@ void Forward::Run(std::span<const int32_t> tokens, uint64_t position, LogitRows 
     if (rows == LogitRows::kAll) logits += size_t{n} * p_.vocabulary;
     position += n;
   }
+  return true;
 }
 
 void Forward::Embed(std::span<const int32_t> tokens) {

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "backend/cancellation.h"
 #include "backend/native/arena.h"
 #include "backend/native/kv_cache.h"
 #include "backend/native/model_weights.h"
@@ -34,8 +35,10 @@ class Forward {
 
   // Computes the tokens at `position` and after it; cached positions from there on are overwritten. Tokens are in the
   // vocabulary and fit the capacity. `logits` takes V floats for each row. The same tokens give the same bits however
-  // they are divided into calls and batches.
-  void Run(std::span<const int32_t> tokens, uint64_t position, LogitRows rows, float* logits) noexcept;
+  // they are divided into calls and batches. False when `check`, which is looked at before each layer and may be null,
+  // ended it; cached positions from `position` on mean nothing then.
+  bool Run(std::span<const int32_t> tokens, uint64_t position, LogitRows rows, float* logits,
+           CancellationCheck* check = nullptr) noexcept;
 
   const ModelWeights& weights() const { return *weights_; }
   uint32_t threads() const { return pool_.size(); }

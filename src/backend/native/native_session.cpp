@@ -2,6 +2,8 @@
 // Driven by the runtime through BackendSession; a refused call changes nothing.
 #include "backend/native/native_session.h"
 
+#include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "base/error.h"
@@ -12,6 +14,10 @@ namespace {
 // The numbers of WINML_SPECULATIVE_ROLLBACK_BOUND and WINML_SPECULATIVE_RESIDENCY.
 constexpr int32_t kRollbackUnbounded = 2;
 constexpr int32_t kResidencyHost = 1;
+
+// Between these, the pieces of a watched run stay as long as they are.
+constexpr std::chrono::milliseconds kShortLayer{10};
+constexpr std::chrono::milliseconds kLongLayer{40};
 
 }  // namespace
 
@@ -52,8 +58,32 @@ void NativeSession::Append(std::span<const int32_t> tokens, LogitRows rows, floa
                 std::to_string(tokens.size()) + " tokens at position " + std::to_string(position_) +
                     " do not fit the sequence capacity of " + std::to_string(capacity()));
   }
-  forward_->Run(tokens, position_, rows, logits);
+  if (check_) {
+    RunWatched(tokens, rows, logits);
+  } else {
+    forward_->Run(tokens, position_, rows, logits);
+  }
   position_ += tokens.size();
+}
+
+// Larger pieces go faster and are noticed later. Their size changes no bit of the result.
+void NativeSession::RunWatched(std::span<const int32_t> tokens, LogitRows rows, float* logits) {
+  uint64_t position = position_;
+  while (!tokens.empty()) {
+    const size_t count = rows == LogitRows::kAll ? tokens.size() : std::min(tokens.size(), watched_piece_);
+    const LogitRows wanted = count == tokens.size() ? rows : LogitRows::kNone;
+    const auto start = std::chrono::steady_clock::now();
+    if (!forward_->Run(tokens.first(count), position, wanted, logits, check_.get())) {
+      throw Error(HRESULT_FROM_WIN32(ERROR_CANCELLED), "the run was cancelled");
+    }
+    const auto layer = (std::chrono::steady_clock::now() - start) / weights_->plan().layers.size();
+    if (layer > kLongLayer) watched_piece_ = std::max<size_t>(1, watched_piece_ / 2);
+    if (layer < kShortLayer && count == watched_piece_) {
+      watched_piece_ = std::min<size_t>(settings_.batch_size, watched_piece_ * 2);
+    }
+    position += count;
+    tokens = tokens.subspan(count);
+  }
 }
 
 void NativeSession::Run(std::span<const InputValue> inputs, std::span<OutputValue> outputs) {

@@ -14,7 +14,10 @@
 
 namespace owml::native {
 
-class NativeSession final : public BackendSession, private SequenceState, private SpeculativeSteps {
+class NativeSession final : public BackendSession,
+                            private SequenceState,
+                            private SpeculativeSteps,
+                            private CancellableRuns {
  public:
   NativeSession(std::shared_ptr<const ModelWeights> weights, const NativeSettings& settings);
 
@@ -24,6 +27,7 @@ class NativeSession final : public BackendSession, private SequenceState, privat
   void Reset() override;
   SequenceState* sequence_state() override { return this; }
   SpeculativeSteps* speculative_steps() override { return this; }
+  CancellableRuns* cancellable_runs() override { return this; }
 
  private:
   // SequenceState
@@ -40,8 +44,13 @@ class NativeSession final : public BackendSession, private SequenceState, privat
   void CommitAcceptedPrefix(uint32_t accepted) override;
   uint32_t ProposeDraftTokens(int32_t pending, std::span<int32_t> tokens) override;
 
+  // CancellableRuns
+  void Watch(std::shared_ptr<CancellationCheck> check) override { check_ = std::move(check); }
+
   std::unique_ptr<Forward> MakeForward() const;
   void Append(std::span<const int32_t> tokens, LogitRows rows, float* logits);
+  // In pieces whose layers are short enough to look at the check in between.
+  void RunWatched(std::span<const int32_t> tokens, LogitRows rows, float* logits);
 
   struct PendingStep {
     uint64_t start = 0;
@@ -55,6 +64,8 @@ class NativeSession final : public BackendSession, private SequenceState, privat
   uint64_t position_ = 0;
   TokenPorts ports_;
   std::optional<PendingStep> pending_;
+  std::shared_ptr<CancellationCheck> check_;  // null = runs are not watched
+  size_t watched_piece_ = 32;                 // tokens
 };
 
 }  // namespace owml::native

@@ -13,8 +13,8 @@
 namespace owml {
 namespace {
 
-// A prompt that can be cancelled goes in runs of so many tokens. Always the same number, because the rounding of a
-// backend may depend on it.
+// Where a stage cannot end a run, a prompt that can be cancelled goes in runs of so many tokens. Always the same
+// number, because the rounding of a backend may depend on it.
 constexpr size_t kPromptRun = 16;
 
 uint64_t SeedOf(const GenerationOptions& options) {
@@ -26,6 +26,23 @@ uint64_t SeedOf(const GenerationOptions& options) {
 bool Contains(const std::vector<uint32_t>& tokens, uint32_t token) {
   return std::find(tokens.begin(), tokens.end(), token) != tokens.end();
 }
+
+// Lets a stage look at a source while it lives.
+class Watched {
+ public:
+  Watched(GenerationPipelines& pipelines, IWinMLCancellationSource* source)
+      : pipelines_(pipelines), active_(source && pipelines.WatchCancellation(source)) {}
+  ~Watched() {
+    if (active_) pipelines_.WatchCancellation(nullptr);
+  }
+  Watched(const Watched&) = delete;
+  Watched& operator=(const Watched&) = delete;
+  bool active() const { return active_; }
+
+ private:
+  GenerationPipelines& pipelines_;
+  const bool active_;
+};
 
 struct Flag {
   explicit Flag(bool& its_flag) : flag(its_flag) { flag = true; }
@@ -168,10 +185,16 @@ bool Generation::EvaluatePrompt() {
   std::span<const uint32_t> rest = prompt_;
   size_t run = rest.size();
   if (pipelines.unified() && pipelines.prompt_run_length() == 1) run = 1;
-  if (pipelines.unified() && cancellation_) run = std::min(run, kPromptRun);
+  const Watched watched(pipelines, cancellation_.Get());
+  if (pipelines.unified() && cancellation_ && !watched.active()) run = std::min(run, kPromptRun);
   while (true) {
     const size_t count = std::min(run, rest.size());
-    sequence_->RunPrompt(rest.first(count));
+    try {
+      sequence_->RunPrompt(rest.first(count));
+    } catch (const Error& error) {
+      if (error.code() == HRESULT_FROM_WIN32(ERROR_CANCELLED) && Canceled()) return false;
+      throw;
+    }
     rest = rest.subspan(count);
     if (rest.empty()) return true;
     if (Canceled()) return false;

@@ -2,6 +2,8 @@
 // See generation_pipelines.h.
 #include "tasks/text_generation/generation_pipelines.h"
 
+#include <openwinml/stage_cancellation.h>
+
 #include <string>
 
 #include "com/guard.h"
@@ -125,6 +127,11 @@ void GenerationPipelines::RunToken(uint32_t token) {
   // With feedback the first token is the seed of the edge; from then on the pipeline hands its own token on.
   decode_->Run(feedback && fed_back_ ? std::span<const uint32_t>() : std::span(&token, 1));
   fed_back_ = feedback;
+}
+
+bool GenerationPipelines::WatchCancellation(IWinMLCancellationSource* source) noexcept {
+  const auto stage = Query<IOwmlStageCancellation>(state_.Get());
+  return stage && SUCCEEDED(stage->SetCancellationSource(source));
 }
 
 void GenerationPipelines::Withdraw() noexcept {

@@ -2,6 +2,8 @@
 // One class for all profiles: a unified pipeline, or a prefill and a decode pipeline with tokens bound or fed back.
 #pragma once
 
+#include <WinMLTasks.h>
+
 #include <memory>
 #include <span>
 
@@ -60,6 +62,10 @@ class GenerationPipelines {
   std::span<const float> ReadLogits() { return last_->output.ReadLogits(); }
   void ReleaseLogits() noexcept { last_->output.ReleaseLogits(); }
   uint32_t ReadToken() { return last_->output.ReadToken(); }
+
+  // Lets runs of a unified pipeline end with ERROR_CANCELLED when the source is cancelled; null = no more. False where
+  // the stage cannot.
+  bool WatchCancellation(IWinMLCancellationSource* source) noexcept;
 
   // Takes back bindings and requests; errors are of no use any more.
   void Withdraw() noexcept;

@@ -80,6 +80,49 @@ TEST_F(CancellationTest, ACancellablePromptGivesTheSameTokens) {
   }
 }
 
+TEST_F(CancellationTest, AStageThatEndsRunsGetsTheWholePromptAndTheSource) {
+  model->capacity = 5000;
+  model->can_end_runs = true;
+  Open();
+  const auto source = NewCancellation();
+  bool watched = false;
+  model->before_run = [&](size_t) {
+    watched = watched || model->watched.Get() == source.Get();
+    return S_OK;
+  };
+  const Tokens prompt(1000, 4);
+  EXPECT_EQ(Generate(prompt, 3, source.Get()).tokens, Expected(prompt, 3));
+  EXPECT_TRUE(watched);
+  EXPECT_THAT(model->runs.at(0), SizeIs(1000));
+  EXPECT_EQ(model->watched, nullptr) << "for the prompt only";
+}
+
+TEST_F(CancellationTest, ARunThatEndedEarlyIsACancelledPrompt) {
+  model->can_end_runs = true;
+  Open();
+  Generate({1, 2}, 2);
+  const auto source = NewCancellation();
+  model->before_run = [&](size_t) {
+    source->Cancel();
+    return HRESULT_FROM_WIN32(ERROR_CANCELLED);
+  };
+  const Answer answer = Generate({5, 6}, 3, source.Get());
+  EXPECT_EQ(answer.reason, WINML_TEXT_GENERATION_FINISH_REASON_CANCELED);
+  EXPECT_EQ(answer.error, S_OK);
+  EXPECT_EQ(State(), WINML_TEXT_GENERATION_SESSION_STATE_EMPTY) << "the new sequence had begun and holds nothing";
+  EXPECT_EQ(model->watched, nullptr);
+  model->before_run = [](size_t) { return S_OK; };
+  EXPECT_EQ(Generate({5, 6}, 3).tokens, Expected({5, 6}, 3));
+}
+
+TEST_F(CancellationTest, ARunThatEndsWithoutBeingAskedToHasFailed) {
+  model->can_end_runs = true;
+  Open();
+  const auto source = NewCancellation();
+  model->before_run = [](size_t) { return HRESULT_FROM_WIN32(ERROR_CANCELLED); };
+  EXPECT_EQ(Generate({5, 6}, 3, source.Get()).error, HRESULT_FROM_WIN32(ERROR_CANCELLED));
+}
+
 TEST_F(CancellationTest, AfterCompletionChangesNothing) {
   Open();
   const auto source = NewCancellation();

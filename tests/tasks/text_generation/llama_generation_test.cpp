@@ -1,5 +1,7 @@
 // GGUF models through llama.cpp: a tiny one with random weights, and SmolLM2 against a raw llama.cpp loop.
 #include <llama.h>
+#include <openwinml/stage_cancellation.h>
+#include <openwinml/stage_options.h>
 
 #include "com/wide.h"
 #include "support/temporary_folder.h"
@@ -26,6 +28,12 @@ class LlamaGeneration : public TextGenerationTest {
     ComPtr<IWinMLStatefulStageOptions> options;
     ASSERT_EQ(stage.As(&options), S_OK);
     ASSERT_EQ(options->SetSequenceCapacityHint(capacity), S_OK);
+    ComPtr<IOwmlStageOptions> ours;
+    ASSERT_EQ(stage.As(&ours), S_OK);
+    ASSERT_EQ(ours->SetEngine(engine), S_OK);
+    ComPtr<IOwmlStageCancellation> cancellation;
+    ASSERT_EQ(stage.As(&cancellation), S_OK);
+    ASSERT_EQ(cancellation->SetCancellationSource(nullptr), E_NOT_VALID_STATE) << "before Build";
     ASSERT_EQ(builder->Build(pipeline.GetAddressOf()), S_OK) << openwinml::LastErrorMessage();
     ASSERT_EQ(stage.As(&state), S_OK);
     task = NewTask(gguf_tokenizer.Get());
@@ -44,6 +52,7 @@ class LlamaGeneration : public TextGenerationTest {
     return stream ? ReadAll(stream.Get()) : Answer{};
   }
 
+  OWML_ENGINE engine = OWML_ENGINE_LLAMA;
   TemporaryFolder folder;
   ComPtr<IWinMLTokenizer> gguf_tokenizer;
   ComPtr<IWinMLStage> stage;
@@ -92,6 +101,57 @@ TEST_F(LlamaGeneration, MediaAreRefusedByTheStage) {
   ComPtr<IWinMLMediaEncoder> encoder;
   EXPECT_EQ(session->CreateMediaEncoderFromFile(L"projector.gguf", nullptr, encoder.GetAddressOf()), kNotSupported);
 }
+
+// Cancelled when it has been asked so often.
+class PatientSource final : public IWinMLCancellationSource {
+ public:
+  explicit PatientSource(int patience) : patience_(patience) {}
+  virtual ~PatientSource() = default;
+  int asked = 0;
+
+  HRESULT STDMETHODCALLTYPE QueryInterface(REFIID, void** object) override {
+    *object = nullptr;
+    return E_NOINTERFACE;
+  }
+  ULONG STDMETHODCALLTYPE AddRef() override { return 2; }
+  ULONG STDMETHODCALLTYPE Release() override { return 1; }
+  HRESULT STDMETHODCALLTYPE Cancel() override { return S_OK; }
+  HRESULT STDMETHODCALLTYPE GetIsCanceled(BOOL* canceled) override {
+    *canceled = ++asked > patience_ ? TRUE : FALSE;
+    return S_OK;
+  }
+
+ private:
+  const int patience_;
+};
+
+class GgufPrompt : public LlamaGeneration, public testing::WithParamInterface<OWML_ENGINE> {};
+
+TEST_P(GgufPrompt, EndsInTheMiddleOfARunAndLeavesTheSequenceAsItWas) {
+  engine = GetParam();
+  LoadTiny(256);
+  const Tokens prompt(200, 70);
+  const Answer whole = Generate(prompt, 4);
+  PatientSource patient(1000000);
+  EXPECT_EQ(Generate(prompt, 4, &patient).tokens, whole.tokens) << "being watched changes nothing";
+  EXPECT_GT(patient.asked, 8) << "the stage looks at the source inside its run";
+  ASSERT_EQ(session->Reset(), S_OK);
+
+  Generate({1, 70}, 1);
+  const Tokens retained = Retained();
+  PatientSource source(3);  // the generation asks once before it runs
+  ComPtr<IWinMLTextGenerationPullStream> stream;
+  ASSERT_EQ(session->ContinueTokens(200, prompt.data(), Options(4).Get(), &source, stream.GetAddressOf()), S_OK);
+  const Answer answer = ReadAll(stream.Get());
+  EXPECT_EQ(answer.reason, WINML_TEXT_GENERATION_FINISH_REASON_CANCELED);
+  EXPECT_EQ(Retained(), retained);
+  UINT64 position = 0;
+  ASSERT_EQ(state->GetSequencePosition(&position), S_OK);
+  EXPECT_EQ(position, retained.size());
+  EXPECT_EQ(Generate(prompt, 4).tokens, whole.tokens) << "nothing is left behind";
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, GgufPrompt, testing::Values(OWML_ENGINE_LLAMA, OWML_ENGINE_NATIVE));
 
 class LlamaGenerationSmolLm2 : public LlamaGeneration {
  protected:

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <WinMLRuntime.h>
+#include <openwinml/stage_cancellation.h>
 
 #include <cstring>
 #include <functional>
@@ -19,7 +20,8 @@ using Tokens = std::vector<UINT32>;
 class StrangerModel final : public IWinMLPipeline,
                             public IWinMLStage,
                             public IWinMLStageSchema,
-                            public IWinMLStatefulStage {
+                            public IWinMLStatefulStage,
+                            public IOwmlStageCancellation {
  public:
   explicit StrangerModel(UINT32 vocabulary) : vocabulary_(vocabulary) {
     // A letter (see StrangerTokenizer) that depends on everything before it.
@@ -47,13 +49,15 @@ class StrangerModel final : public IWinMLPipeline,
   bool samples = false;  // gives the token of the highest logit, as INT32
   bool has_schema = true;
   bool has_sequence = true;
-  bool all_rows = false;  // a row for each token of the run, the first ones rubbish
+  bool can_end_runs = false;  // offers IOwmlStageCancellation
+  bool all_rows = false;      // a row for each token of the run, the first ones rubbish
   StrangerConduct output_conduct;
 
   // What it saw.
   std::vector<Tokens> runs;
   Tokens sequence;
   int resets = 0;
+  ComPtr<IWinMLCancellationSource> watched;
   bool input_bound() const { return input_ != nullptr; }
   bool output_requested() const { return requested_; }
   ULONG references() const { return references_; }
@@ -65,6 +69,7 @@ class StrangerModel final : public IWinMLPipeline,
     if (iid == __uuidof(IWinMLStage)) *object = static_cast<IWinMLStage*>(this);
     if (iid == __uuidof(IWinMLStageSchema) && has_schema) *object = static_cast<IWinMLStageSchema*>(this);
     if (iid == __uuidof(IWinMLStatefulStage) && has_sequence) *object = static_cast<IWinMLStatefulStage*>(this);
+    if (iid == __uuidof(IOwmlStageCancellation) && can_end_runs) *object = static_cast<IOwmlStageCancellation*>(this);
     if (!*object) return E_NOINTERFACE;
     AddRef();
     return S_OK;
@@ -161,6 +166,10 @@ class StrangerModel final : public IWinMLPipeline,
     if (FAILED(rewind_result)) return rewind_result;
     if (position > sequence.size()) return E_INVALIDARG;
     sequence.resize(position);
+    return S_OK;
+  }
+  HRESULT STDMETHODCALLTYPE SetCancellationSource(IWinMLCancellationSource* source) override {
+    watched = source;
     return S_OK;
   }
   HRESULT STDMETHODCALLTYPE SetSequenceCapacity(UINT64) override { return E_NOTIMPL; }
