@@ -47,7 +47,8 @@ TEST_P(NativeExactnessTest, AnyNumberOfThreadsGivesTheSameBits) {
   auto files = std::make_shared<const GgufModelFiles>(OpenGgufModel(path_));
   const std::shared_ptr<const std::vector<GgufFile>> list(files, &files->files);
   const native::ModelPlan plan = native::PlanOf(list->front());
-  const auto weights = std::make_shared<const native::ModelWeights>(list, plan, native::FindTensors(*list, plan));
+  const auto weights =
+      std::make_shared<const native::ModelWeights>(list, nullptr, plan, native::FindTensors(*list, plan));
   const auto tokens = RandomTokens(530, kTinyVocabulary);
   const auto logits = [&](uint32_t threads) {
     Forward forward(weights, {1024, 128, threads}, kernels::KernelsFor(kernels::ChosenIsa()));
