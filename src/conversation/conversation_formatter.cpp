@@ -1,64 +1,94 @@
-// Rendering and encoding of checked conversations.
+// From requests to tokens.
 // Called through the tokenizer's formatter interfaces.
 #include "conversation/conversation_formatter.h"
 
-#include <algorithm>
+#include <utility>
 
-#include "base/error.h"
+#include "base/sha256.h"
 #include "conversation/conversation_request.h"
+#include "conversation/prompt_tokens.h"
+#include "llama/llama_hooks.h"
 
 namespace owml {
 namespace {
 
-std::string TextOf(const std::vector<PromptPart>& parts) {
-  std::string text;
-  for (const PromptPart& part : parts) text += part.text;
-  return text;
+std::vector<uint32_t> TokensOf(const Vocabulary& vocabulary, const text::RenderedText& prompt) {
+  std::vector<PromptPart> parts;
+  parts.reserve(prompt.size());
+  for (const text::RenderedPart& part : prompt) parts.push_back({part.text, part.from_template});
+  return EncodePrompt(vocabulary, parts);
+}
+
+std::optional<uint32_t> AddedTokenOf(const Vocabulary& vocabulary, const std::string& text) {
+  const text::AddedToken* token = vocabulary.tokenizer().added().Find(std::string_view(text));
+  if (!token) return std::nullopt;
+  return token->id;
 }
 
 }  // namespace
 
 ConversationFormatter::ConversationFormatter(std::shared_ptr<const Vocabulary> vocabulary)
-    : vocabulary_(std::move(vocabulary)),
-      template_(vocabulary_->chat_template(), std::string(vocabulary_->bos_text()),
-                std::string(vocabulary_->eos_text()), vocabulary_->label()) {}
+    : vocabulary_(std::move(vocabulary)), template_sha256_(Sha256Hex(vocabulary_->chat_template())) {
+  InstallLlamaHooks();
+}
+
+text::FormattedPrompt ConversationFormatter::Write(WINML_CONVERSATION_FORMATTER_MODE mode,
+                                                   const text::Conversation& conversation) const {
+  const auto get = [&](auto& formatter, const auto& make) {
+    const std::lock_guard lock(mutex_);
+    if (!formatter) formatter = make();
+    return formatter.get();
+  };
+  const Vocabulary& vocabulary = *vocabulary_;
+  switch (mode) {
+    case WINML_CONVERSATION_FORMATTER_MODE_PORTABLE_JINJA_V1:
+      return get(portable_, [&] {
+               return std::make_unique<text::PortableFormatter>(vocabulary.chat_template(), vocabulary.bos_text(),
+                                                                vocabulary.eos_text(), vocabulary.label());
+             })->Format(conversation);
+    case WINML_CONVERSATION_FORMATTER_MODE_LEGACY_TEMPLATE_V1:
+      return get(legacy_, [&] {
+               return std::make_unique<text::LegacyFormatter>(vocabulary.chat_template(), vocabulary.label());
+             })->Format(conversation);
+    default:
+      return get(model_, [&] {
+               return std::make_unique<text::ModelFormatter>(vocabulary.chat_template(), vocabulary.bos_text(),
+                                                             vocabulary.eos_text(), vocabulary.label());
+             })->Format(conversation);
+  }
+}
 
 FormattedConversation ConversationFormatter::Format(const WINML_CONVERSATION_REQUEST& request) const {
-  const TemplateInput input = ReadRequest(request);
-  if (input.enable_thinking && !template_.Mentions("enable_thinking")) {
-    throw Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-                vocabulary_->label() + ": enableThinking is set, but the chat template knows no such switch");
-  }
-  for (const auto& [name, value] : input.values) {
-    if (!template_.Mentions(name)) {
-      throw Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-                  vocabulary_->label() + ": the chat template does not use the template value '" + name + "'");
+  const text::Conversation conversation = ReadRequest(request);
+  text::FormattedPrompt prompt = Write(request.formatterMode, conversation);
+  FormattedConversation formatted;
+  formatted.token_ids = TokensOf(*vocabulary_, prompt.prompt);
+  formatted.generation_prompt = std::move(prompt.generation_prompt);
+  formatted.generation_prompt_added = prompt.generation_prompt_added;
+  formatted.continuation = prompt.continuation;
+  formatted.additional_stops = std::move(prompt.additional_stops);
+  formatted.constraint = std::move(prompt.constraint);
+  if (formatted.constraint) {
+    // A text that is one token comes as that token, whose text a decoder may not show.
+    for (text::ConstraintTrigger& trigger : formatted.constraint->triggers) {
+      if (trigger.kind != text::ConstraintTrigger::Kind::kText) continue;
+      trigger.token_id = AddedTokenOf(*vocabulary_, trigger.value);
+      if (trigger.token_id) trigger.kind = text::ConstraintTrigger::Kind::kToken;
     }
   }
-  return Format(input);
+  for (std::string& text : prompt.preserved_tokens) {
+    const auto id = AddedTokenOf(*vocabulary_, text);
+    formatted.preserved_tokens.push_back({id, std::move(text)});
+  }
+  formatted.identity = prompt.formatter + " " + prompt.syntax->name() + "-parser sha256:" + template_sha256_;
+  formatted.syntax = std::move(prompt.syntax);
+  return formatted;
 }
 
 std::vector<uint32_t> ConversationFormatter::Encode(const WINML_CHAT_MESSAGE* messages, UINT32 count,
                                                     bool add_generation_prompt) const {
-  return EncodePrompt(*vocabulary_, template_.Render(ReadMessages(messages, count, add_generation_prompt)));
-}
-
-FormattedConversation ConversationFormatter::Format(const TemplateInput& input) const {
-  FormattedConversation formatted;
-  const auto parts = template_.Render(input);
-  formatted.token_ids = EncodePrompt(*vocabulary_, parts);
-  formatted.generation_prompt_added = input.add_generation_prompt;
-  if (input.add_generation_prompt) {
-    // What the template adds for the reply is the difference to a rendering without it.
-    TemplateInput without = input;
-    without.add_generation_prompt = false;
-    const std::string whole = TextOf(parts);
-    const std::string shorter = TextOf(template_.Render(without));
-    const auto differ = std::mismatch(whole.begin(), whole.end(), shorter.begin(), shorter.end());
-    formatted.generation_prompt.assign(differ.first, whole.end());
-  }
-  formatted.identity = "llama.cpp-jinja content-parser sha256:" + template_.sha256();
-  return formatted;
+  const text::Conversation conversation = ReadMessages(messages, count, add_generation_prompt);
+  return TokensOf(*vocabulary_, Write(WINML_CONVERSATION_FORMATTER_MODE_MODEL_DEFAULT, conversation).prompt);
 }
 
 }  // namespace owml

@@ -4,7 +4,9 @@
 
 #include <WinMLConversation.h>
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "com/implements.h"
 #include "conversation/conversation_formatter.h"
@@ -39,12 +41,19 @@ class FormatResult final
   // IWinMLConversationFormatResultTokenizerIdentity
   HRESULT STDMETHODCALLTYPE GetTokenizer(IWinMLTokenizer** tokenizer) noexcept override;
 
+  // For the constraint factory of the same tokenizer.
+  const FormattedConversation& formatted() const noexcept { return formatted_; }
+
  private:
-  std::vector<uint32_t> token_ids_;
-  bool generation_prompt_added_;
-  std::wstring generation_prompt_;
-  std::wstring identity_;
-  ComPtr<IWinMLTokenizer> tokenizer_;
+  const FormattedConversation formatted_;
+  const std::wstring generation_prompt_;
+  const std::wstring identity_;
+  const std::vector<std::wstring> additional_stops_;
+  const std::wstring constraint_syntax_;
+  const std::wstring constraint_value_;
+  const std::vector<std::wstring> trigger_values_;
+  const std::vector<std::wstring> preserved_texts_;
+  const ComPtr<IWinMLTokenizer> tokenizer_;
 };
 
 }  // namespace owml

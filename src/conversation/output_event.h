@@ -7,13 +7,13 @@
 #include <string>
 
 #include "com/implements.h"
+#include "text/template/reply_parser.h"
 
 namespace owml {
 
 class OutputEvent final : public Implements<OutputEvent, IWinMLConversationOutputEvent> {
  public:
-  // `text` belongs to the types that carry some.
-  explicit OutputEvent(WINML_CONVERSATION_OUTPUT_EVENT_TYPE type, std::wstring text = {});
+  explicit OutputEvent(const text::ReplyEvent& event);
 
   HRESULT STDMETHODCALLTYPE GetType(WINML_CONVERSATION_OUTPUT_EVENT_TYPE* type) noexcept override;
   HRESULT STDMETHODCALLTYPE GetToolCallIndex(UINT32* index) noexcept override;
@@ -23,8 +23,13 @@ class OutputEvent final : public Implements<OutputEvent, IWinMLConversationOutpu
   HRESULT STDMETHODCALLTYPE GetError(HRESULT* error, LPCWSTR* message) noexcept override;
 
  private:
+  void RequireToolCall() const;
+
   WINML_CONVERSATION_OUTPUT_EVENT_TYPE type_;
-  std::wstring text_;
+  std::wstring text_;  // the message of an error
+  UINT32 index_;
+  std::wstring call_id_;
+  std::wstring tool_name_;
 };
 
 }  // namespace owml

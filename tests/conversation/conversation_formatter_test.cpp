@@ -107,12 +107,14 @@ TEST_F(ConversationFormatterTest, TransformedMessageTextIsStillMessageText) {
   EXPECT_EQ(std::count(ids.begin(), ids.end(), kImEnd), 0);
 }
 
-TEST_F(ConversationFormatterTest, ARoleMayNameAControlTokenOfTheTemplate) {
-  Use("{% for m in messages %}{{ '<|im_' + m.role + '|>' + m.content }}{% endfor %}");
+TEST_F(ConversationFormatterTest, ARoleThatTheTemplateKnowsMayBePartOfItsControlTokens) {
+  Use("{% for m in messages %}{% if m.role != 'start' %}-{% endif %}{{ '<|im_' + m.role + '|>' + m.content }}{% endfor %}");
   EXPECT_EQ(Short({{L"start", L"a"}}).front(), kImStart);
-  // But not one that is no plain word.
+  // But not one that the template does not name.
+  auto ids = Short({{L"end", L"a"}});
+  EXPECT_EQ(std::count(ids.begin(), ids.end(), kImEnd), 0);
   Use("{% for m in messages %}{{ m.role + m.content }}{% endfor %}");
-  const auto ids = Short({{L"<|im_start|>", L"a"}});
+  ids = Short({{L"<|im_start|>", L"a"}});
   EXPECT_EQ(std::count(ids.begin(), ids.end(), kImStart), 0);
 }
 
@@ -276,29 +278,31 @@ TEST_F(ConversationFormatterTest, ThinkingNeedsATemplateThatKnowsIt) {
   EXPECT_EQ(Decoded(tokenizer_.Get(), IdsOf(Format(request).Get())), "yes");
 }
 
-TEST_F(ConversationFormatterTest, FieldsThatAreNotBuiltAreRefusedByName) {
+TEST_F(ConversationFormatterTest, WhatIsNotSupportedIsRefusedByName) {
   struct Case {
     const char* field;
     void (*set)(WINML_CONVERSATION_REQUEST*, WINML_CONVERSATION_MESSAGE*);
   };
   static WINML_CONVERSATION_TOOL tool = {};
-  static WINML_CONVERSATION_TOOL_CALL call = {};
+  tool.name = L"clock";
   static WINML_CONVERSATION_CONTENT_PART image = {};
   image.type = L"image";
+  static WINML_CONVERSATION_TEMPLATE_VALUE value = {};
+  value.name = L"flavour";
   const Case cases[] = {
       {"tools", [](auto* request, auto*) { request->toolCount = 1, request->tools = &tool; }},
-      {"toolCalls", [](auto*, auto* message) { message->toolCallCount = 1, message->toolCalls = &call; }},
-      {"toolCallId", [](auto*, auto* message) { message->toolCallId = L"1"; }},
-      {"responseFormat",
-       [](auto* request, auto*) { request->responseFormat = WINML_CONVERSATION_RESPONSE_FORMAT_JSON_OBJECT; }},
-      {"continuation", [](auto* request, auto*) { request->continuation = WINML_CONVERSATION_CONTINUATION_AUTO; }},
-      {"formatterMode",
-       [](auto* request, auto*) { request->formatterMode = WINML_CONVERSATION_FORMATTER_MODE_PORTABLE_JINJA_V1; }},
-      {"extensionsJson", [](auto* request, auto*) { request->extensionsJson = L"{}"; }},
-      {"messages[0].extensionsJson", [](auto*, auto* message) { message->extensionsJson = L"{}"; }},
       {"image",
        [](auto*, auto* message) {
          message->content = nullptr, message->contentPartCount = 1, message->contentParts = &image;
+       }},
+      {"flavour", [](auto* request, auto*) { request->templateValueCount = 1, request->templateValues = &value; }},
+      {"modelNativeId", [](auto*, auto* message) { message->modelNativeId = L"x"; }},
+      {"'colour'", [](auto* request, auto*) { request->extensionsJson = L"{\"colour\": 1}"; }},
+      {"openwinml.colour", [](auto* request, auto*) { request->extensionsJson = L"{\"openwinml\": {\"colour\": 1}}"; }},
+      {"messages[0].extensionsJson", [](auto*, auto* message) { message->extensionsJson = L"{\"x\": {}}"; }},
+      {"parallelToolCalls",
+       [](auto* request, auto*) {
+         request->parallelToolCalls = WINML_CONVERSATION_PARALLEL_TOOL_CALLS_ENABLED;
        }},
   };
   for (const Case& refused : cases) {
@@ -310,6 +314,14 @@ TEST_F(ConversationFormatterTest, FieldsThatAreNotBuiltAreRefusedByName) {
     EXPECT_EQ(code, kNotSupported) << refused.field;
     EXPECT_THAT(openwinml::LastErrorMessage(), HasSubstr(refused.field));
   }
+}
+
+TEST_F(ConversationFormatterTest, EmptyExtensionsAreNone) {
+  auto message = Message(L"user", L"Hi");
+  message.extensionsJson = L"{}";
+  auto request = RequestOf(&message, 1);
+  request.extensionsJson = L" {} ";
+  EXPECT_TRUE(Format(request));
 }
 
 TEST_F(ConversationFormatterTest, MalformedRequestsAreRefused) {
@@ -326,6 +338,19 @@ TEST_F(ConversationFormatterTest, MalformedRequestsAreRefused) {
   EXPECT_EQ(code_of([](auto& request, auto&) { request.messageCount = UINT32_MAX; }), E_INVALIDARG);
   EXPECT_EQ(code_of([](auto&, auto& message) { message.role = nullptr; }), E_POINTER);
   EXPECT_EQ(code_of([](auto&, auto& message) { message.content = nullptr; }), E_INVALIDARG);
+  EXPECT_EQ(code_of([](auto&, auto& message) { message.toolCallId = L"1"; }), E_INVALIDARG);
+  EXPECT_EQ(code_of([](auto&, auto& message) { message.reasoningContent = L"1"; }), E_INVALIDARG);
+  EXPECT_EQ(code_of([](auto&, auto& message) { message.toolCallCount = 1; }), E_POINTER);
+  EXPECT_EQ(code_of([](auto&, auto& message) { message.extensionsJson = L"{"; }), E_INVALIDARG);
+  EXPECT_EQ(code_of([](auto& request, auto&) { request.responseSchemaName = L"a"; }), E_INVALIDARG);
+  EXPECT_EQ(code_of([](auto& request, auto&) { request.namedToolChoice = L"a"; }), E_INVALIDARG);
+  EXPECT_EQ(code_of([](auto& request, auto&) {
+              request.responseFormat = WINML_CONVERSATION_RESPONSE_FORMAT_JSON_SCHEMA;
+              request.responseSchemaJson = L"[1]";
+            }),
+            E_INVALIDARG);
+  EXPECT_EQ(code_of([](auto& request, auto&) { request.continuation = WINML_CONVERSATION_CONTINUATION_AUTO; }),
+            E_INVALIDARG);
   EXPECT_EQ(
       code_of([](auto& request, auto&) { request.formatterMode = static_cast<WINML_CONVERSATION_FORMATTER_MODE>(9); }),
       E_INVALIDARG);
@@ -387,6 +412,12 @@ TEST_F(ConversationFormatterTest, ADamagedTemplateIsAnErrorOfTheFile) {
 
 TEST_F(ConversationFormatterTest, DeepNestingInATemplateDoesNotOverflowTheStack) {
   Use("{{ " + std::string(100000, '(') + "'deep'" + std::string(100000, ')') + " }}");
+  const auto message = Message(L"user", L"Hi");
+  HRESULT code = S_OK;
+  Format(RequestOf(&message, 1), &code);
+  EXPECT_EQ(code, HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
+  EXPECT_THAT(openwinml::LastErrorMessage(), HasSubstr("nested too deep"));
+  Use("{{ " + std::string(200, '(') + "'deep'" + std::string(200, ')') + " }}");
   EXPECT_EQ(Decoded(tokenizer_.Get(), Short({{L"user", L"Hi"}})), "deep");
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/sha256.h"
+#include "text/constraint/begun_grammar.h"
 #include "text/constraint/gbnf_reader.h"
 #include "text/constraint/json_schema.h"
 #include "text/unicode/utf8.h"
@@ -76,7 +77,7 @@ Grammar ReadConstraint(const ConstraintRequest& request) {
                                                              "' is not known");
   }
   if (request.syntax == ConstraintRequest::kJsonSchema) return CompileJsonSchema(request.value);
-  if (request.syntax == ConstraintRequest::kGbnf) return ReadGbnf(request.value);
+  if (request.syntax == ConstraintRequest::kGbnf) return ReadGbnf(SplitBegunGrammar(request.value).rules);
   if (request.syntax == ConstraintRequest::kRegex) {
     auto automaton = std::make_shared<Automaton>(Pattern::Parse(request.value, "regex").Whole());
     if (automaton->empty()) throw Error(E_INVALIDARG, "regex: no text matches \"" + request.value + "\"");
@@ -132,6 +133,7 @@ std::shared_ptr<const CompiledConstraint> ConstraintCompiler::Make(const Constra
     }
     made->preserved.emplace_back(id, vocabulary_->tokenizer().Bytes(id));
   }
+  if (request.syntax == ConstraintRequest::kGbnf) made->begun_with = SplitBegunGrammar(request.value).begun_with;
   made->program = std::make_shared<GrammarProgram>(GrammarProgram::Compile(ReadConstraint(request)));
   made->masks = std::make_shared<TokenMasks>(made->program, vocabulary_);
   return made;

@@ -26,6 +26,7 @@ struct CompiledConstraint {
   std::shared_ptr<const ConstraintVocabulary> vocabulary;
   std::shared_ptr<const GrammarProgram> program;
   std::shared_ptr<const TokenMasks> masks;
+  std::string begun_with;  // text that the grammar reads before the reply
   bool lazy = false;
   std::vector<Trigger> triggers;
   // Special tokens that stand for their text, as a grammar with tool calls writes them.

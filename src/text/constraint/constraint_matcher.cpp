@@ -45,7 +45,14 @@ void ConstraintMatcher::Reset() {
   waiting_text_.clear();
   searched_ = 0;
   for (auto& search : searches_) search.Reset();
-  Arrive(states_->Start());
+  ParserStates::Set set = states_->Start();
+  for (char c : constraint_->begun_with) {
+    if (set != ParserStates::kDead) set = states_->Step(set, static_cast<uint8_t>(c));
+  }
+  if (set == ParserStates::kDead) {
+    throw Error(E_INVALIDARG, "grammar: no reply begins with \"" + constraint_->begun_with + "\"");
+  }
+  Arrive(set);
 }
 
 bool ConstraintMatcher::CanStop() const { return status_ == Status::kActive && (awaiting_ || states_->CanEnd(at_)); }

@@ -1,6 +1,6 @@
 // A thread with a stack of the asked size.
-// Called by the vocabulary and the template renderer.
-#include "conversation/large_stack.h"
+// Called by everything that renders templates or builds and runs their parsers.
+#include "text/template/large_stack.h"
 
 #include <pthread.h>
 #include <sys/mman.h>

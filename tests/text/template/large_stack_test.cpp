@@ -1,5 +1,5 @@
 // Work on a stack of its own.
-#include "conversation/large_stack.h"
+#include "text/template/large_stack.h"
 
 #include <gtest/gtest.h>
 
