@@ -3,6 +3,8 @@
 #include <WinMLRuntime.h>
 #include <WinMLRuntimeOrt.h>
 #include <fmt/format.h>
+#include <openwinml/engine.h>
+#include <openwinml/error.h>
 #include <wrl/client.h>
 
 #include <algorithm>
@@ -62,6 +64,24 @@ std::string ValueText(const GgufValue& value) {
   return fmt::format("{} x {}", Grouped(value.count), OneLine(first, kWidth - 20));
 }
 
+// Which engine would run a GGUF file and why, or why none does.
+struct EngineOfFile {
+  explicit EngineOfFile(const std::string& path) {
+    OWML_ENGINE engine = OWML_ENGINE_AUTO;
+    BSTR why = nullptr;
+    if (FAILED(OwmlFindEngine(openwinml::ToWide(path).c_str(), &engine, &why))) {
+      reason = openwinml::LastErrorMessage();
+      return;
+    }
+    name = engine == OWML_ENGINE_NATIVE ? "native" : "llama.cpp";
+    reason = openwinml::ToUtf8(why);
+    SysFreeString(why);
+  }
+
+  std::string name;  // empty where there is none
+  std::string reason;
+};
+
 int InspectGguf(const std::string& path, std::span<const std::byte> bytes, bool as_json) {
   const GgufFile file = GgufFile::Parse(bytes, "'" + path + "'");
   struct Total {
@@ -80,8 +100,7 @@ int InspectGguf(const std::string& path, std::span<const std::byte> bytes, bool 
   }
   const std::string architecture(file.metadata().FindString("general.architecture").value_or("unknown"));
   const std::optional<uint64_t> context = file.metadata().FindUInt64(architecture + ".context_length");
-  // GGUF files run on llama.cpp: the one engine of this build that reads them.
-  const std::string engine = "llama.cpp";
+  const EngineOfFile engine(path);
 
   if (as_json) {
     Json report = {{"file", path},
@@ -89,7 +108,8 @@ int InspectGguf(const std::string& path, std::span<const std::byte> bytes, bool 
                    {"version", file.version()},
                    {"bytes", bytes.size()},
                    {"architecture", architecture},
-                   {"engine", engine},
+                   {"engine", engine.name.empty() ? Json(nullptr) : Json(engine.name)},
+                   {"engineReason", engine.reason},
                    {"contextLength", context ? Json(*context) : Json(nullptr)},
                    {"tensorCount", all.tensors},
                    {"parameterCount", all.elements}};
@@ -111,8 +131,9 @@ int InspectGguf(const std::string& path, std::span<const std::byte> bytes, bool 
   std::printf("%s  GGUF version %u, %s, %s\n",
               Styled(stdout, Style::kBold, std::filesystem::path(path).filename().string()).c_str(), file.version(),
               OneLine(architecture, 64).c_str(), HumanBytes(bytes.size()).c_str());
-  std::printf("parameters %s, context length %s, engine %s\n\n", Grouped(all.elements).c_str(),
-              context ? Grouped(*context).c_str() : "not declared", engine.c_str());
+  std::printf("parameters %s, context length %s\n", Grouped(all.elements).c_str(),
+              context ? Grouped(*context).c_str() : "not declared");
+  std::printf("engine %s: %s\n\n", engine.name.empty() ? "none" : engine.name.c_str(), engine.reason.c_str());
   Table tensors({"tensor type", "tensors", "elements", "bytes"});
   tensors.AlignRight(1).AlignRight(2).AlignRight(3);
   for (const auto& [name, total] : types) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,10 +17,11 @@ enum class ModelFormat { kOnnx, kOrtFlatbuffer, kGguf };
 // An accelerator that a backend can place a session on. The CPU is always there and not listed.
 struct Device {
   DeviceKind kind = DeviceKind::kGpu;
-  std::string id;        // for SessionOptions::device_id
-  std::string name;      // for people
+  std::string id;    // for SessionOptions::device_id
+  std::string name;  // for people
   bool integrated = false;
-  std::string provider;  // the execution provider that offers it, for pinned targets; empty where there is no such notion
+  std::string
+      provider;  // the execution provider that offers it, for pinned targets; empty where there is no such notion
 };
 
 class Backend {
@@ -29,10 +31,14 @@ class Backend {
   virtual std::string_view name() const = 0;  // "ort", "llama", "native", "fake"
   virtual bool Handles(ModelFormat format) const = 0;
 
-  // Parses and checks the artifact; prepares nothing for a device. Throws Error with a sentence that names file, field, value.
+  // Parses and checks the artifact; prepares nothing for a device. Throws Error with a sentence that names file, field,
+  // value.
   virtual std::shared_ptr<const BackendModel> Load(const ModelSource& source, ModelFormat format) const = 0;
 
   virtual std::vector<Device> Devices() const { return {}; }
+
+  // Why another backend should be preferred on this machine, unless this one is asked for.
+  virtual std::optional<std::string> reservation() const { return std::nullopt; }
 };
 
 }  // namespace owml

@@ -68,8 +68,6 @@ void CheckContent(const ModelSource& source, ModelFormat format, FileIdentity id
                                    : "it is " + Describe(identity));
 }
 
-std::string_view BackendName(Engine engine) { return engine == Engine::kLlama ? "llama" : "native"; }
-
 }  // namespace
 
 Registry::Registry(std::vector<std::shared_ptr<const Backend>> backends) : backends_(std::move(backends)) {}
@@ -120,10 +118,8 @@ std::shared_ptr<const BackendModel> Registry::Load(const ModelSource& source, Mo
                [format](const auto& backend) { return backend->Handles(format); });
   for (const auto& backend : able) {
     if (engine != Engine::kAuto && backend->name() != BackendName(engine)) continue;
-    auto model = backend->Load(source, format);
-    const std::optional<Engine> own = EngineNamed(backend->name());
-    if (able.size() == 1 || !own) return model;
-    return std::make_shared<const EngineChoice>(source, format, std::move(able), *own, std::move(model));
+    if (!EngineNamed(backend->name())) return backend->Load(source, format);
+    return std::make_shared<const EngineChoice>(source, format, std::move(able), engine);
   }
   if (engine != Engine::kAuto) {
     const std::string name(BackendName(engine));

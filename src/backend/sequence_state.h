@@ -43,8 +43,8 @@ class SpeculativeSteps {
   virtual SpeculativeLimits limits() const = 0;
   virtual uint32_t row_stride() const = 0;  // floats of one logits row = vocabulary size
 
-  // Appends `tokens` and writes one row per token to `logits` (tokens.size() * row_stride() floats). On failure the position is
-  // unchanged. ERROR_INSUFFICIENT_BUFFER past the capacity, E_INVALIDARG for an id outside the vocabulary.
+  // Appends `tokens` and writes one row per token to `logits` (tokens.size() * row_stride() floats). On failure the
+  // position is unchanged. ERROR_INSUFFICIENT_BUFFER past the capacity, E_INVALIDARG for an id outside the vocabulary.
   virtual void StepAllPositions(std::span<const int32_t> tokens, std::span<float> logits) = 0;
 
   // Keeps the first `accepted` tokens of the pending step. E_NOT_VALID_STATE without one, E_INVALIDARG when too large.

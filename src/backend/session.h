@@ -21,8 +21,9 @@ struct InputValue {
   TensorView view;
 };
 
-// One output of a run. Exactly one of: not wanted (the session may skip it); wanted with a destination, whose type and shape the
-// session checks and into which the result goes; wanted without one: the session leaves its result in `produced`.
+// One output of a run. Exactly one of: not wanted (the session may skip it); wanted with a destination, whose type and
+// shape the session checks and into which the result goes; wanted without one: the session leaves its result in
+// `produced`.
 struct OutputValue {
   bool wanted = false;
   std::optional<TensorView> destination;
@@ -37,8 +38,8 @@ class BackendSession {
   virtual const Schema& schema() const = 0;
   virtual SessionReport report() const = 0;
 
-  // `inputs` and `outputs` have the schema's sizes. Either all wanted outputs are there afterwards, or it throws and the
-  // sequence state is as before.
+  // `inputs` and `outputs` have the schema's sizes. Either all wanted outputs are there afterwards, or it throws and
+  // the sequence state is as before.
   virtual void Run(std::span<const InputValue> inputs, std::span<OutputValue> outputs) = 0;
 
   // Forgets retained state: position 0. Nothing to do for a stateless session.

@@ -10,8 +10,8 @@
 
 namespace owml {
 
-enum class DeviceKind : int32_t { kCpu = 1, kGpu = 2, kNpu = 3 };          // WINML_EXECUTION_TARGET_KIND
-enum class Engine : int32_t { kAuto = 0, kLlama = 1, kNative = 2 };        // OWML_ENGINE
+enum class DeviceKind : int32_t { kCpu = 1, kGpu = 2, kNpu = 3 };    // WINML_EXECUTION_TARGET_KIND
+enum class Engine : int32_t { kAuto = 0, kLlama = 1, kNative = 2 };  // OWML_ENGINE
 enum class KvCacheType : int32_t { kDefault = 0, kF16 = 1, kBF16 = 2, kQ8_0 = 3, kF32 = 4 };  // OWML_KV_CACHE_TYPE
 enum class OptimizationLevel : int32_t { kDefault = 0, kDisabled = 1, kBasic = 2, kExtended = 3, kAll = 4 };
 
@@ -22,7 +22,8 @@ struct StatePair {
 };
 
 struct SessionOptions {
-  // Placement. `device_id` names one Device of the backend, `provider` an ONNX Runtime execution provider; both empty when open.
+  // Placement. `device_id` names one Device of the backend, `provider` an ONNX Runtime execution provider; both empty
+  // when open.
   DeviceKind device = DeviceKind::kCpu;
   std::string device_id;
   std::string provider;
@@ -34,6 +35,9 @@ struct SessionOptions {
   KvCacheType kv_cache_type = KvCacheType::kDefault;
   uint32_t batch_size = 0;
   OptimizationLevel optimization_level = OptimizationLevel::kDefault;
+
+  // Why a GGUF model runs on the engine that gets these options: a clause for its report.
+  std::string engine_reason;
 
   // Sequence state (IWinMLStatefulStageOptions).
   uint64_t sequence_capacity_hint = 0;  // positions; 0 = no hint

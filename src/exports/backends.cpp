@@ -1,4 +1,4 @@
-// The list of backends.
+// The list of backends; of those that take the same files the first is preferred.
 // Adding one is a line here.
 #include "exports/backends.h"
 
@@ -9,7 +9,12 @@
 namespace owml {
 
 std::vector<std::shared_ptr<const Backend>> BuiltBackends() {
-  return {MakeOrtBackend(), MakeLlamaBackend(), MakeNativeBackend()};
+  return {MakeOrtBackend(), MakeNativeBackend(), MakeLlamaBackend()};
+}
+
+std::shared_ptr<const Registry> ProcessRegistry() {
+  static const auto registry = std::make_shared<const Registry>(BuiltBackends());
+  return registry;
 }
 
 }  // namespace owml

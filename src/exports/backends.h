@@ -6,9 +6,13 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "backend/registry.h"
 
 namespace owml {
 
 std::vector<std::shared_ptr<const Backend>> BuiltBackends();
+
+// Shared by all Runtime objects of the process; backends find their libraries when they are first needed.
+std::shared_ptr<const Registry> ProcessRegistry();
 
 }  // namespace owml

@@ -8,6 +8,8 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -28,14 +30,16 @@ namespace fs = std::filesystem;
 
 // What Load was called with, told back through a model that does nothing.
 struct LoadedModel : BackendModel {
-  LoadedModel(std::string by, ModelFormat what) : backend(std::move(by)), format(what) {}
+  LoadedModel(std::string by, ModelFormat what, HRESULT code)
+      : backend(std::move(by)), format(what), session_code(code) {}
   const Schema* declared_schema() const override { return nullptr; }
-  std::unique_ptr<BackendSession> CreateSession(const SessionOptions&) const override {
-    throw Error(E_NOTIMPL, "a session of " + backend);
+  std::unique_ptr<BackendSession> CreateSession(const SessionOptions& options) const override {
+    throw Error(session_code, "a session of " + backend + " (" + options.engine_reason + ")");
   }
 
   std::string backend;
   ModelFormat format;
+  HRESULT session_code;
 };
 
 class RecordingBackend : public Backend {
@@ -45,7 +49,8 @@ class RecordingBackend : public Backend {
   std::string_view name() const override { return name_; }
   bool Handles(ModelFormat format) const override { return formats_.count(format) > 0; }
   std::shared_ptr<const BackendModel> Load(const ModelSource&, ModelFormat format) const override {
-    return std::make_shared<LoadedModel>(name_, format);
+    if (load_failure) throw *load_failure;
+    return std::make_shared<LoadedModel>(name_, format, session_code);
   }
   std::vector<Device> Devices() const override {
     Device device;
@@ -53,6 +58,11 @@ class RecordingBackend : public Backend {
     device.id = name_ + ":0";
     return {device};
   }
+  std::optional<std::string> reservation() const override { return why_not; }
+
+  std::optional<Error> load_failure;
+  std::optional<std::string> why_not;
+  HRESULT session_code = E_NOTIMPL;
 
  private:
   std::string name_;
@@ -93,8 +103,9 @@ class RegistryTest : public testing::Test {
     const auto& loaded = dynamic_cast<const LoadedModel&>(choice ? choice->loaded() : model);
     return {loaded.backend, loaded.format};
   }
-  void ExpectFileRefused(const fs::path& path, HRESULT code, std::vector<std::string> words) const {
-    words.push_back(path.string());
+  void ExpectFileRefused(const fs::path& path, HRESULT code, std::vector<std::string> words,
+                         bool path_is_named = true) const {
+    if (path_is_named) words.push_back(path.string());
     ExpectError([&] { LoadFile(path); }, code, words);
   }
 
@@ -196,30 +207,85 @@ TEST_F(RegistryTest, BuffersOfNoKnownFormatAreRefused) {
 }
 
 TEST_F(RegistryTest, EnvironmentPicksTheEngine) {
-  registry_ = Registry({Ort(), Llama(), Native()});
+  registry_ = Registry({Ort(), Native(), Llama()});
   const fs::path path = folder_.Write("m.gguf", kGgufBytes);
   for (const auto& [word, backend] :
-       {std::pair("", "llama"), {"auto", "llama"}, {"llama", "llama"}, {"native", "native"}}) {
+       {std::pair("", "native"), {"auto", "native"}, {"llama", "llama"}, {"native", "native"}}) {
     ::setenv("OWML_ENGINE", word, 1);
     EXPECT_EQ(LoadFile(path).first, backend) << word;
   }
 }
 
 TEST_F(RegistryTest, AStageMayAskForAnotherEngineThanTheOneThatLoadedTheModel) {
-  registry_ = Registry({Ort(), Llama(), Native()});
+  registry_ = Registry({Ort(), Native(), Llama()});
   ModelSource source;
   source.path = folder_.Write("m.gguf", kGgufBytes);
-  for (const auto& [word, engine, expected] : {std::tuple("", Engine::kAuto, "llama"),
-                                               {"", Engine::kNative, "native"},
-                                               {"", Engine::kLlama, "llama"},
-                                               {"native", Engine::kAuto, "native"},
-                                               {"native", Engine::kLlama, "llama"}}) {
+  for (const auto& [word, engine, expected, reason] : {std::tuple("", Engine::kAuto, "native", "it knows the model"),
+                                                       {"", Engine::kNative, "native", "the stage asks for it"},
+                                                       {"", Engine::kLlama, "llama", "the stage asks for it"},
+                                                       {"native", Engine::kAuto, "native", "OWML_ENGINE asks for it"},
+                                                       {"native", Engine::kLlama, "llama", "the stage asks for it"}}) {
     ::setenv("OWML_ENGINE", word, 1);
     const auto model = registry_.LoadFile(source);
     SessionOptions options;
     options.engine = engine;
-    ExpectError([&] { model->CreateSession(options); }, E_NOTIMPL, {std::string("a session of ") + expected});
+    ExpectError([&] { model->CreateSession(options); }, E_NOTIMPL, {std::string("a session of ") + expected, reason});
   }
+}
+
+TEST_F(RegistryTest, AModelThatThePreferredEngineDoesNotTakeGoesToTheNextWithTheReason) {
+  const auto native = std::make_shared<RecordingBackend>("native", std::set{ModelFormat::kGguf});
+  registry_ = Registry({native, Llama()});
+  native->load_failure = Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "no such architecture");
+  const fs::path path = folder_.Write("m.gguf", kGgufBytes);
+  EXPECT_EQ(LoadFile(path).first, "llama");
+  ModelSource source;
+  source.path = path;
+  ExpectError([&] { registry_.LoadFile(source)->CreateSession({}); }, E_NOTIMPL,
+              {"a session of llama", "native", "no such architecture"});
+
+  ::setenv("OWML_ENGINE", "native", 1);
+  ExpectError([&] { LoadFile(path); }, HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), {"no such architecture"});
+  ::unsetenv("OWML_ENGINE");
+  native->load_failure = Error(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "a broken file");
+  ExpectError([&] { LoadFile(path); }, HRESULT_FROM_WIN32(ERROR_INVALID_DATA), {"a broken file"});
+}
+
+TEST_F(RegistryTest, WhereNoEngineTakesAModelBothReasonsAreTold) {
+  const auto native = std::make_shared<RecordingBackend>("native", std::set{ModelFormat::kGguf});
+  const auto llama = std::make_shared<RecordingBackend>("llama", std::set{ModelFormat::kGguf});
+  native->load_failure = Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "no such architecture");
+  llama->load_failure = Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "not built");
+  registry_ = Registry({native, llama});
+  ExpectFileRefused(folder_.Write("m.gguf", kGgufBytes), HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+                    {"no such architecture", "not built"}, /*path_is_named=*/false);
+}
+
+TEST_F(RegistryTest, AnEngineWithAReservationIsTakenOnlyWhenItIsAskedFor) {
+  const auto native = std::make_shared<RecordingBackend>("native", std::set{ModelFormat::kGguf});
+  native->why_not = "no vectors here";
+  registry_ = Registry({native, Llama()});
+  const fs::path path = folder_.Write("m.gguf", kGgufBytes);
+  EXPECT_EQ(LoadFile(path).first, "llama");
+  ::setenv("OWML_ENGINE", "native", 1);
+  EXPECT_EQ(LoadFile(path).first, "native");
+}
+
+TEST_F(RegistryTest, AStageThatThePreferredEngineCannotServeGoesToTheNext) {
+  const auto native = std::make_shared<RecordingBackend>("native", std::set{ModelFormat::kGguf});
+  native->session_code = HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED);
+  registry_ = Registry({native, Llama()});
+  ModelSource source;
+  source.path = folder_.Write("m.gguf", kGgufBytes);
+  ExpectError([&] { registry_.LoadFile(source)->CreateSession({}); }, E_NOTIMPL,
+              {"a session of llama", "a session of native"});
+  SessionOptions native_only;
+  native_only.engine = Engine::kNative;
+  ExpectError([&] { registry_.LoadFile(source)->CreateSession(native_only); }, HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+              {"a session of native"});
+  ::setenv("OWML_ENGINE", "native", 1);
+  ExpectError([&] { registry_.LoadFile(source)->CreateSession({}); }, HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+              {"a session of native"});
 }
 
 TEST_F(RegistryTest, EngineThatIsNotBuiltIsNotSupported) {

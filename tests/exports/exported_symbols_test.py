@@ -14,7 +14,7 @@ HEADERS = pathlib.Path(sys.argv.pop(1))
 EXPORTS = {
     "libwinml_runtime.so": """
         WinMLCreateRuntime
-        OwmlGetLastErrorMessage OwmlGetVersion OwmlGetVersionString OwmlLiveObjectCount
+        OwmlFindEngine OwmlGetLastErrorMessage OwmlGetVersion OwmlGetVersionString OwmlLiveObjectCount
         OwmlLogGetLevel OwmlLogSetLevel OwmlLogSetSink OwmlLogWrite OwmlQuantizeModel OwmlQuantizeTypeName
         CoTaskMemAlloc CoTaskMemFree CoTaskMemRealloc CreateErrorInfo GetErrorInfo SetErrorInfo
         SysAllocString SysAllocStringLen SysFreeString SysStringLen

@@ -30,7 +30,7 @@ LlamaSession::LlamaSession(std::shared_ptr<llama_model> model, const LlamaSettin
 SessionReport LlamaSession::report() const {
   SessionReport report;
   report.engine = engine_;
-  report.engine_reason = "llama.cpp runs GGUF models in this build";
+  report.engine_reason = "llama.cpp: " + settings_.engine_reason;
   report.device = settings_.device.empty() ? DeviceKind::kCpu : DeviceKind::kGpu;
   report.intra_op_threads = settings_.threads;
   report.engine_kind = Engine::kLlama;

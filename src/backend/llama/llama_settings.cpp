@@ -31,7 +31,7 @@ void CheckPlacement(const SessionOptions& options) {
                  "' is one of ONNX Runtime; a GGUF model runs on llama.cpp");
   }
   if (options.device == DeviceKind::kNpu) NotSupported("llama.cpp has no NPU target");
-  if (options.engine == Engine::kNative) NotSupported("the native GGUF engine is not part of this build");
+  if (options.engine == Engine::kNative) NotSupported("the model was loaded for llama.cpp, not for the native engine");
 }
 
 void CheckForeignOptions(const SessionOptions& options) {
@@ -103,6 +103,7 @@ LlamaSettings ResolveLlamaSettings(const SessionOptions& options, const LlamaMod
   settings.threads = options.intra_op_threads ? options.intra_op_threads : std::min(UsableCpuCount(), kMaxThreads);
   settings.cache_type = options.kv_cache_type == KvCacheType::kDefault ? KvCacheType::kF16 : options.kv_cache_type;
   settings.draft_limit = std::min(options.draft_token_limit, kLlamaMaxDraftTokens);
+  settings.engine_reason = options.engine_reason.empty() ? "it was asked for" : options.engine_reason;
   return settings;
 }
 

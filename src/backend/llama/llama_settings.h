@@ -24,6 +24,7 @@ struct LlamaSettings {
   uint32_t threads = 0;
   KvCacheType cache_type = KvCacheType::kF16;
   uint32_t draft_limit = 0;
+  std::string engine_reason;  // a clause
 };
 
 // llama.cpp verifies at most so many draft tokens in one step.

@@ -11,7 +11,7 @@ namespace owml::native {
 namespace {
 
 constexpr uint32_t kMaxExtent = 1u << 24;
-constexpr uint32_t kMaxLayers = 4096;
+constexpr uint32_t kMaxLayers = 512;
 constexpr uint32_t kMaxHeads = 1u << 15;
 constexpr uint32_t kMaxPositions = 1u << 30;
 constexpr double kMaxFactor = 1e6;
@@ -23,7 +23,7 @@ ModelReader::ModelReader(const GgufFile& file)
 
 void ModelReader::NotSupported(const std::string& what) const {
   throw Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-              file_.label() + " " + what + ", which the native engine does not run; OWML_ENGINE=llama may");
+              file_.label() + " " + what + ", which the native engine does not run");
 }
 
 void ModelReader::Bad(std::string_view name, const std::string& value, const std::string& rule) const {

@@ -44,6 +44,9 @@ class TensorTable {
   }
   TensorPart Vector(const std::string& name, uint64_t count) { return Required(name, FindVector(name, count)); }
 
+  void RequireAny() const {
+    if (tensors_.empty()) throw Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), label_ + " holds no weights");
+  }
   void RequireEmpty() const {
     if (!tensors_.empty()) NotSupported("there is a tensor " + Quoted(tensors_.begin()->first));
   }
@@ -69,7 +72,7 @@ class TensorTable {
 
   [[noreturn]] void NotSupported(const std::string& what) const {
     throw Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-                label_ + ": " + what + ", which the native engine does not know; OWML_ENGINE=llama may");
+                label_ + ": " + what + ", which the native engine does not know");
   }
 
   std::string label_;
@@ -148,6 +151,7 @@ ModelTensors::Layer FindLayer(TensorTable& table, const std::string& block, cons
 
 ModelTensors FindTensors(const std::vector<GgufFile>& files, const ModelPlan& plan) {
   TensorTable table(files, plan.label);
+  table.RequireAny();
   ModelTensors tensors;
   tensors.embedding = table.Matrix("token_embd.weight", plan.width, plan.vocabulary);
   tensors.output_norm = table.Vector("output_norm.weight", plan.width);

@@ -9,6 +9,7 @@
 #include "backend/native/native_model.h"
 #include "base/error.h"
 #include "formats/gguf_shards.h"
+#include "kernels/isa.h"
 
 namespace owml {
 namespace {
@@ -35,6 +36,11 @@ class NativeBackend final : public Backend {
  public:
   std::string_view name() const override { return "native"; }
   bool Handles(ModelFormat format) const override { return format == ModelFormat::kGguf; }
+
+  std::optional<std::string> reservation() const override {
+    if (kernels::UsableIsas().back() != kernels::Isa::kScalar) return std::nullopt;
+    return "this machine lacks the vector instructions of its kernels";
+  }
 
   std::shared_ptr<const BackendModel> Load(const ModelSource& source, ModelFormat format) const override {
     if (format != ModelFormat::kGguf) {

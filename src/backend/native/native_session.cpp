@@ -36,7 +36,7 @@ std::unique_ptr<Forward> NativeSession::MakeForward() const {
 SessionReport NativeSession::report() const {
   SessionReport report;
   report.engine = "OpenWinML native (" + std::string(kernels::Name(kernels_.isa)) + ")";
-  report.engine_reason = "the native engine was asked for and knows this model";
+  report.engine_reason = "native engine (" + std::string(kernels::Name(kernels_.isa)) + "): " + settings_.engine_reason;
   report.device = DeviceKind::kCpu;
   report.intra_op_threads = forward_->threads();
   report.engine_kind = Engine::kNative;

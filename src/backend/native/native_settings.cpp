@@ -108,6 +108,7 @@ NativeSettings ResolveNativeSettings(const SessionOptions& options, const std::s
   settings.batch_size = options.batch_size ? options.batch_size : kDefaultBatch;
   settings.threads = Threads(options.intra_op_threads);
   settings.draft_limit = std::min(options.draft_token_limit, kMaxDraftTokens);
+  settings.engine_reason = options.engine_reason.empty() ? "it was asked for" : options.engine_reason;
   return settings;
 }
 

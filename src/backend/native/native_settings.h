@@ -18,6 +18,7 @@ struct NativeSettings {
   uint32_t batch_size = 0;
   uint32_t threads = 0;
   uint32_t draft_limit = 0;
+  std::string engine_reason;  // a clause
 };
 
 // Throws E_INVALIDARG or ERROR_NOT_SUPPORTED for an option that cannot be honoured; none is ignored.

@@ -1,4 +1,4 @@
-// GGUF models through llama.cpp: a tiny one with random weights, and SmolLM2 against a raw llama.cpp loop.
+// GGUF models: a tiny one with random weights on every engine, and SmolLM2 against a raw llama.cpp loop.
 #include <llama.h>
 #include <openwinml/stage_cancellation.h>
 #include <openwinml/stage_options.h>
@@ -60,7 +60,12 @@ class LlamaGeneration : public TextGenerationTest {
   ComPtr<IWinMLPipeline> pipeline;
 };
 
-TEST_F(LlamaGeneration, IsReproducibleAndStreamsItsText) {
+class GgufGeneration : public LlamaGeneration, public testing::WithParamInterface<OWML_ENGINE> {
+ protected:
+  GgufGeneration() { engine = GetParam(); }
+};
+
+TEST_P(GgufGeneration, IsReproducibleAndStreamsItsText) {
   LoadTiny();
   const Answer first = GenerateText("hello", 20);
   EXPECT_THAT(first.tokens, SizeIs(testing::Gt(0u)));
@@ -70,7 +75,7 @@ TEST_F(LlamaGeneration, IsReproducibleAndStreamsItsText) {
   EXPECT_EQ(again.text, first.text);
 }
 
-TEST_F(LlamaGeneration, AContinuationGivesWhatAWholePromptGives) {
+TEST_P(GgufGeneration, AContinuationGivesWhatAWholePromptGives) {
   LoadTiny();
   const Answer whole = Generate({1, 70, 80, 90, 100}, 12);
   Generate({1, 70, 80}, 1);
@@ -79,7 +84,7 @@ TEST_F(LlamaGeneration, AContinuationGivesWhatAWholePromptGives) {
   EXPECT_EQ(Continue({80, 90, 100}, 12).tokens, whole.tokens);
 }
 
-TEST_F(LlamaGeneration, EndsAtTheCapacityAndRefusesWhatDoesNotFit) {
+TEST_P(GgufGeneration, EndsAtTheCapacityAndRefusesWhatDoesNotFit) {
   LoadTiny(16);
   UINT64 capacity = 0;
   ASSERT_EQ(state->GetSequenceCapacity(&capacity), S_OK);
@@ -96,7 +101,7 @@ TEST_F(LlamaGeneration, EndsAtTheCapacityAndRefusesWhatDoesNotFit) {
   EXPECT_THAT(openwinml::LastErrorMessage(), HasSubstr(std::to_string(capacity)));
 }
 
-TEST_F(LlamaGeneration, MediaAreRefusedByTheStage) {
+TEST_P(GgufGeneration, MediaAreRefusedByTheStage) {
   LoadTiny();
   ComPtr<IWinMLMediaEncoder> encoder;
   EXPECT_EQ(session->CreateMediaEncoderFromFile(L"projector.gguf", nullptr, encoder.GetAddressOf()), kNotSupported);
@@ -125,10 +130,7 @@ class PatientSource final : public IWinMLCancellationSource {
   const int patience_;
 };
 
-class GgufPrompt : public LlamaGeneration, public testing::WithParamInterface<OWML_ENGINE> {};
-
-TEST_P(GgufPrompt, EndsInTheMiddleOfARunAndLeavesTheSequenceAsItWas) {
-  engine = GetParam();
+TEST_P(GgufGeneration, EndsInTheMiddleOfARunAndLeavesTheSequenceAsItWas) {
   LoadTiny(256);
   const Tokens prompt(200, 70);
   const Answer whole = Generate(prompt, 4);
@@ -151,12 +153,13 @@ TEST_P(GgufPrompt, EndsInTheMiddleOfARunAndLeavesTheSequenceAsItWas) {
   EXPECT_EQ(Generate(prompt, 4).tokens, whole.tokens) << "nothing is left behind";
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, GgufPrompt, testing::Values(OWML_ENGINE_LLAMA, OWML_ENGINE_NATIVE));
+INSTANTIATE_TEST_SUITE_P(Engines, GgufGeneration, testing::Values(OWML_ENGINE_LLAMA, OWML_ENGINE_NATIVE));
 
 class LlamaGenerationSmolLm2 : public LlamaGeneration {
  protected:
   void SetUp() override {
     if (std::string(OWML_MODEL_SMOLLM2).empty()) GTEST_SKIP() << "SmolLM2 was not fetched (tools/bootstrap)";
+    engine = OWML_ENGINE_LLAMA;
     Load(OWML_MODEL_SMOLLM2, 512);
   }
 
