@@ -87,9 +87,17 @@ void BpeModel::BuildBorders(const std::vector<BpeMerge>& merges) {
   borders_.assign(std::bit_ceil(std::max<size_t>(merges.size() * 8, 64)) / 64, 0);
   border_mask_ = borders_.size() * 64 - 1;
   const auto text_of = [this](uint32_t id) { return table_->Has(id) ? table_->Text(id) : parts_.Text(id); };
-  const auto ends = [&](uint32_t id, bool last, std::array<uint32_t, 2>* symbols) {
+  // What a token begins or ends with: a symbol, and the token itself where it is one.
+  struct Ends {
+    std::array<uint32_t, 2> symbols;
+    uint32_t count = 0;  // 0: not looked up
+  };
+  std::array<std::vector<Ends>, 2> known;  // of each token the beginning, the end
+  for (std::vector<Ends>& side : known) side.resize(std::max(table_->limit(), parts_.limit()));
+  const auto ends = [&](uint32_t id, bool last) -> const Ends& {
+    Ends& found = known[last ? 1 : 0][id];
+    if (found.count != 0) return found;
     const std::string_view text = text_of(id);
-    size_t count = 0;
     if (!text.empty()) {
       std::string_view end;
       if (options_.bytes) {
@@ -99,19 +107,17 @@ void BpeModel::BuildBorders(const std::vector<BpeMerge>& merges) {
         end = text.substr(start, DecodeCharacter(text, start).length);
       }
       const uint32_t symbol = CharacterSymbol(end);
-      if (symbol != kNoToken) (*symbols)[count++] = symbol;
+      if (symbol != kNoToken) found.symbols[found.count++] = symbol;
     }
-    if (ByteOfFallbackToken(text) >= 0 || count == 0) (*symbols)[count++] = id;  // a symbol of its own
-    return count;
+    if (ByteOfFallbackToken(text) >= 0 || found.count == 0) found.symbols[found.count++] = id;
+    return found;
   };
   for (const BpeMerge& merge : merges) {
-    std::array<uint32_t, 2> lefts;
-    std::array<uint32_t, 2> rights;
-    const size_t left_count = ends(merge.left, true, &lefts);
-    const size_t right_count = ends(merge.right, false, &rights);
-    for (size_t i = 0; i < left_count; ++i) {
-      for (size_t j = 0; j < right_count; ++j) {
-        const size_t bit = MergeHash(lefts[i], rights[j]) & border_mask_;
+    const Ends& left = ends(merge.left, true);
+    const Ends& right = ends(merge.right, false);
+    for (uint32_t i = 0; i < left.count; ++i) {
+      for (uint32_t j = 0; j < right.count; ++j) {
+        const size_t bit = MergeHash(left.symbols[i], right.symbols[j]) & border_mask_;
         borders_[bit >> 6] |= uint64_t{1} << (bit & 63);
       }
     }

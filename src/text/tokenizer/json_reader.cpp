@@ -2,6 +2,7 @@
 // Called by the readers of tokenizer files.
 #include "text/tokenizer/json_reader.h"
 
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -10,6 +11,20 @@
 #include "text/unicode/utf8.h"
 
 namespace owml::text {
+
+namespace {
+
+// What ends a word or a number, and what matters between the strings of an array or object.
+constexpr uint8_t kEndsValue = 1;
+constexpr uint8_t kEndsRest = 2;
+constexpr std::array<uint8_t, 256> kCharacterKinds = [] {
+  std::array<uint8_t, 256> kinds = {};
+  for (const char c : std::string_view(",}] \n\r\t")) kinds[static_cast<uint8_t>(c)] |= kEndsValue;
+  for (const char c : std::string_view("\"{}[]")) kinds[static_cast<uint8_t>(c)] |= kEndsRest;
+  return kinds;
+}();
+
+}  // namespace
 
 JsonReader::JsonReader(std::string_view text, std::string label, size_t offset)
     : text_(text), label_(std::move(label)), offset_(offset) {
@@ -296,8 +311,8 @@ std::pair<std::string_view, size_t> JsonReader::Raw() {
       --depth;
     } else {
       ++at_;
-      const size_t stop = text_.find_first_of(depth == 0 ? ",}] \n\r\t" : "\"{}[]", at_);
-      at_ = stop == std::string_view::npos ? text_.size() : stop;
+      const uint8_t stop = depth == 0 ? kEndsValue : kEndsRest;
+      while (at_ < text_.size() && !(kCharacterKinds[static_cast<uint8_t>(text_[at_])] & stop)) ++at_;
       if (depth > 0) continue;
       return {text_.substr(start, at_ - start), offset_ + start};
     }

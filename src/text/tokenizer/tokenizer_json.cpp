@@ -245,6 +245,7 @@ class TokenizerJsonReader {
     std::string right;
     std::string joined;
     uint32_t rank = 0;
+    uint32_t last_joined = 0;
     reader.BeginArray();
     while (reader.NextElement()) {
       if (reader.Peek() == JsonReader::Kind::kString) {
@@ -274,7 +275,8 @@ class TokenizerJsonReader {
       merge.rank = rank++;
       merge.left = MergeToken(left, merge.rank);
       merge.right = MergeToken(right, merge.rank);
-      merge.joined = MergeToken(joined, merge.rank);
+      merge.joined = JoinedToken(joined, last_joined, merge.rank);
+      last_joined = merge.joined;
       merges.push_back(merge);
     }
     reader.End();
@@ -291,6 +293,16 @@ class TokenizerJsonReader {
     const uint32_t id = FindText(spelling);
     if (id == kNoToken) Bad("merge " + std::to_string(rank) + " has " + Quoted(spelling) + ", which is no token");
     return id;
+  }
+
+  // Most merges make the token of the merge before, or the next one: no search needed.
+  uint32_t JoinedToken(std::string_view spelling, uint32_t last, uint32_t rank) {
+    const bool spelled = !parts_.byte_level || FromByteAlphabet(spelling, &bytes_);
+    const std::string_view text = parts_.byte_level ? std::string_view(bytes_) : spelling;
+    for (uint32_t id = last; spelled && id < last + 2; ++id) {
+      if (table_->Has(id) && table_->Text(id) == text) return id;
+    }
+    return MergeToken(spelling, rank);
   }
 
   void ReadUnigram(const Component& component, const RawValue& vocab) {
