@@ -23,6 +23,8 @@ void AddChat(CLI::App& app, const Globals& globals, Action& action);
 void AddBench(CLI::App& app, const Globals& globals, Action& action);
 void AddQuantize(CLI::App& app, const Globals& globals, Action& action);
 void AddCache(CLI::App& app, const Globals& globals, Action& action);
+void AddTokenize(CLI::App& app, const Globals& globals, Action& action);
+void AddTemplate(CLI::App& app, const Globals& globals, Action& action);
 void AddCompletion(CLI::App& app, const Globals& globals, Action& action);
 
 }  // namespace owml::cli

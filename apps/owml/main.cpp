@@ -61,6 +61,8 @@ int Main(int argc, char** argv) {
       "  owml run model.onnx --dim batch=1            run a network on random or given inputs\n"
       "  owml chat model.gguf                         talk with a language model\n"
       "  owml chat model.gguf \"Why is the sky blue?\"  one answer, on standard output\n"
+      "  owml tokenize model.gguf \"Hello\"             a text as tokens\n"
+      "  owml template model.gguf chat.json           a conversation as the model reads it\n"
       "  owml bench model.gguf -p 512 -n 128          tokens a second\n"
       "  owml quantize big.gguf small.gguf Q4_K_M     the same model in fewer bits\n\n"
       "Environment: OWML_LOG=error|warning|info|debug|trace, OWML_ENGINE=auto|llama|native, NO_COLOR.\n"
@@ -79,6 +81,8 @@ int Main(int argc, char** argv) {
   AddBench(app, globals, action);
   AddQuantize(app, globals, action);
   AddCache(app, globals, action);
+  AddTokenize(app, globals, action);
+  AddTemplate(app, globals, action);
   AddCompletion(app, globals, action);
   try {
     for (int i = 1; i < argc; ++i) RequireUtf8(argv[i], "argument " + std::to_string(i));
