@@ -168,7 +168,7 @@ bool ConstraintMatcher::Read(std::string_view text) {
     set = states_->Step(set, static_cast<uint8_t>(c));
     if (set == ParserStates::kDead) return false;
   }
-  if (states_->size() > kMostStates) {
+  if (states_->size() > kMostKept) {
     auto fresh = std::make_unique<ParserStates>(constraint_->program);
     set = fresh->Import(*states_, set);
     states_ = std::move(fresh);
