@@ -99,6 +99,7 @@ const TokenSet& ConstraintMatcher::Allowed() {
 }
 
 void ConstraintMatcher::Fill(TokenSet* mask) {
+  if (locals_.size() > kRememberedLocals) locals_.clear();
   // Stepping may add sets, so the list is copied.
   const auto span = states_->active(at_);
   const std::vector<ParserStates::Item> active(span.begin(), span.end());
