@@ -8,6 +8,7 @@ from openwinml.runtime import (
     ChatCompletionRequest,
     ChatCompletionToolChoice,
     ClosedError,
+    NotSupportedError,
     Tokenizer,
     WinMLError,
 )
@@ -68,7 +69,10 @@ def test_result_knows_its_tokenizer(tokenizer):
 
 def test_output_is_parsed_into_events(tokenizer):
     with tokenizer.format_conversation(ChatCompletionRequest((ChatCompletionMessage("user", "Hi"),))) as result:
-        parser = result.create_output_parser()
+        try:
+            parser = result.create_output_parser()
+        except NotSupportedError:
+            pytest.skip("this tokenizer has no output parser yet")
     with parser:
         parser.append("Hello ")
         parser.append("there")

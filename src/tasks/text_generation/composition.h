@@ -71,7 +71,4 @@ const char* PhaseName(WINML_TEXT_GENERATION_PIPELINE_PHASE phase);
 // stage answers.
 void CheckComposition(const Composition& composition);
 
-// Throws ERROR_NOT_SUPPORTED when the speculative method cannot run on a checked composition.
-void CheckSpeculation(const Composition& composition);
-
 }  // namespace owml

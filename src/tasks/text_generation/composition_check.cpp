@@ -75,9 +75,4 @@ void CheckComposition(const Composition& composition) {
   GenerationPipelines(composition).CheckCapacity();
 }
 
-void CheckSpeculation(const Composition& composition) {
-  Require(composition.speculative.method == WINML_TEXT_GENERATION_SPECULATIVE_METHOD_NONE,
-          HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "speculative decoding is not built yet; use the method NONE");
-}
-
 }  // namespace owml

@@ -65,6 +65,10 @@ Generation::Generation(std::shared_ptr<Sequence> sequence, GenerationRequest req
     constraint_.emplace(request.constraint, sequence_->tokenizer());
   }
   std::vector<uint32_t> whole;
+  // A constraint cannot be copied to look ahead, so that its stream goes token by token.
+  if (sequence_->drafting() && !constraint_) {
+    speculation_.emplace(sequence_.get(), [this](uint32_t token) { return Ends(token); });
+  }
   if (continues_) {
     whole = sequence_->Retained();
     retained_ = whole.size();
@@ -74,6 +78,7 @@ Generation::Generation(std::shared_ptr<Sequence> sequence, GenerationRequest req
   Require(whole.size() <= UINT32_MAX, E_INVALIDARG, "the prompt has more tokens than 32 bits can count");
   outcome_.prompt_tokens = static_cast<uint32_t>(whole.size());
   chain_.emplace(options_.sampling, SeedOf(options_), whole);
+  if (speculation_) history_ = std::move(whole);
   ClearThreadError();
   CheckResult(sequence_->tokenizer()->CreateDecoder(decoder_.GetAddressOf()), "the tokenizer",
               "IWinMLTokenizer::CreateDecoder");
@@ -127,6 +132,10 @@ std::optional<Generation::Update> Generation::Next() noexcept {
 }
 
 std::optional<Generation::Update> Generation::Finish(WINML_TEXT_GENERATION_FINISH_REASON reason) {
+  if (speculation_) {
+    sequence_->TakeBack(speculation_->ahead());
+    outcome_.speculation = speculation_->statistics();
+  }
   outcome_.reason = reason;
   completed_ = true;
   return std::nullopt;
@@ -135,16 +144,15 @@ std::optional<Generation::Update> Generation::Finish(WINML_TEXT_GENERATION_FINIS
 std::optional<Generation::Update> Generation::Advance() {
   if (reason_) return Finish(*reason_);
   if (Canceled()) return Finish(WINML_TEXT_GENERATION_FINISH_REASON_CANCELED);
-  if (!prompt_done_) {
+  const bool first = !prompt_done_;
+  if (first) {
     if (!EvaluatePrompt()) return Finish(WINML_TEXT_GENERATION_FINISH_REASON_CANCELED);
     prompt_done_ = true;
     if (capacity_ != 0 && outcome_.prompt_tokens >= capacity_) {
       return Finish(WINML_TEXT_GENERATION_FINISH_REASON_SEQUENCE_CAPACITY);
     }
-  } else {
-    sequence_->RunToken(outcome_.tokens.back());
   }
-  const uint32_t token = Choose();
+  const uint32_t token = first ? Choose() : StepAndChoose();
   ConstrainedChoice::Verdict verdict;
   if (constraint_) verdict = constraint_->Accept(token);
   if (Contains(sequence_->eos_tokens(), token)) return Finish(WINML_TEXT_GENERATION_FINISH_REASON_EOS_TOKEN);
@@ -163,7 +171,12 @@ std::optional<Generation::Update> Generation::Advance() {
   }
   if (reason_) update.fragment += Rest(update);
   if (outcome_.tokens.capacity() < count) outcome_.tokens.reserve(2 * count);
-  chain_->Accept(token);
+  if (speculation_) {
+    history_.push_back(token);
+    if (first) chain_->Accept(token);  // the others were accepted in their step
+  } else {
+    chain_->Accept(token);
+  }
   outcome_.text += update.fragment;
   outcome_.tokens.push_back(token);
   return update;
@@ -199,6 +212,20 @@ bool Generation::EvaluatePrompt() {
     if (rest.empty()) return true;
     if (Canceled()) return false;
   }
+}
+
+bool Generation::Ends(uint32_t token) const {
+  return Contains(sequence_->eos_tokens(), token) || Contains(options_.stop_tokens, token);
+}
+
+uint32_t Generation::StepAndChoose() {
+  if (!speculation_) {
+    sequence_->RunToken(outcome_.tokens.back());
+    return Choose();
+  }
+  const uint64_t given = outcome_.tokens.size();
+  const uint64_t room = capacity_ == 0 ? UINT64_MAX : capacity_ - outcome_.prompt_tokens - given;
+  return speculation_->Next(history_, options_.max_new_tokens - given, room, &*chain_);
 }
 
 uint32_t Generation::Choose() {

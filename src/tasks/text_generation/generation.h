@@ -14,6 +14,7 @@
 #include "tasks/text_generation/constrained_choice.h"
 #include "tasks/text_generation/generation_options.h"
 #include "tasks/text_generation/sequence.h"
+#include "tasks/text_generation/speculative_decoder.h"
 #include "text/sampling/sampling_chain.h"
 
 namespace owml {
@@ -26,6 +27,7 @@ struct GenerationOutcome {
   HRESULT error = S_OK;
   std::string sentence;  // of the error
   uint32_t prompt_tokens = 0;
+  WINML_TEXT_GENERATION_SPECULATIVE_STATISTICS speculation = {};  // NONE when every token had a step of its own
 };
 
 // What is asked of a generation.
@@ -66,6 +68,9 @@ class Generation {
   bool Canceled() const;
   // False when it was cancelled on the way.
   bool EvaluatePrompt();
+  bool Ends(uint32_t token) const;
+  // Not for the first token, whose logits the prompt gave.
+  uint32_t StepAndChoose();
   uint32_t Choose();
   uint32_t ChooseAllowed(std::span<const float> logits);
   std::wstring Decode(uint32_t token);
@@ -80,8 +85,10 @@ class Generation {
   ComPtr<IWinMLTokenizerDecoder> decoder_;
   std::optional<SamplingChain> chain_;
   std::optional<ConstrainedChoice> constraint_;
-  uint64_t capacity_ = 0;  // 0 = no limit known
-  uint64_t retained_ = 0;  // tokens before the prompt
+  std::optional<SpeculativeDecoder> speculation_;
+  std::vector<uint32_t> history_;  // prompt and answer, for drafts
+  uint64_t capacity_ = 0;          // 0 = no limit known
+  uint64_t retained_ = 0;          // tokens before the prompt
   bool prompt_done_ = false;
   bool in_next_ = false;
   bool completed_ = false;

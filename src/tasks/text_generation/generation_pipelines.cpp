@@ -129,6 +129,36 @@ void GenerationPipelines::RunToken(uint32_t token) {
   fed_back_ = feedback;
 }
 
+LogitRowsView GenerationPipelines::StepAllPositions(std::span<const uint32_t> tokens) {
+  prompt_->output.ReleaseLogits();
+  const uint64_t width = vocabulary_size();
+  Require(width != 0, E_UNEXPECTED, "the unified output does not tell how many logits a row has");
+  step_tokens_.assign(tokens.begin(), tokens.end());
+  step_rows_.resize(tokens.size() * static_cast<size_t>(width));
+  UINT32 rows = 0;
+  UINT32 stride = 0;
+  ClearThreadError();
+  CheckResult(state_->StepAllPositions(step_tokens_.data(), static_cast<UINT32>(tokens.size()), step_rows_.data(),
+                                       step_rows_.size(), &rows, &stride),
+              "the state owner stage", "IWinMLStatefulStage::StepAllPositions");
+  Require(rows == tokens.size() && stride == width, E_UNEXPECTED,
+          "the state owner stage gave " + std::to_string(rows) + " rows of " + std::to_string(stride) + " logits for " +
+              std::to_string(tokens.size()) + " tokens and a vocabulary of " + std::to_string(width));
+  return {step_rows_, stride};
+}
+
+void GenerationPipelines::CommitAcceptedPrefix(uint32_t count) {
+  UINT64 position = 0;
+  ClearThreadError();
+  CheckResult(state_->CommitAcceptedPrefix(count, &position), "the state owner stage",
+              "IWinMLStatefulStage::CommitAcceptedPrefix");
+}
+
+void GenerationPipelines::RewindTo(uint64_t position) {
+  ClearThreadError();
+  CheckResult(state_->RewindTo(position), "the state owner stage", "IWinMLStatefulStage::RewindTo");
+}
+
 bool GenerationPipelines::WatchCancellation(IWinMLCancellationSource* source) noexcept {
   const auto stage = Query<IOwmlStageCancellation>(state_.Get());
   return stage && SUCCEEDED(stage->SetCancellationSource(source));

@@ -6,12 +6,21 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "tasks/text_generation/composition.h"
 #include "tasks/text_generation/step_output.h"
 #include "tasks/text_generation/token_input.h"
 
 namespace owml {
+
+// Logits of several positions, until the next step.
+struct LogitRowsView {
+  std::span<const float> logits;
+  size_t width = 0;
+
+  std::span<const float> Row(size_t index) const { return logits.subspan(index * width, width); }
+};
 
 class GenerationPipelines {
  public:
@@ -63,6 +72,14 @@ class GenerationPipelines {
   void ReleaseLogits() noexcept { last_->output.ReleaseLogits(); }
   uint32_t ReadToken() { return last_->output.ReadToken(); }
 
+  // The logits after each of several tokens in one step of a unified pipeline. They count as consumed when
+  // CommitAcceptedPrefix says how many of them stay.
+  LogitRowsView StepAllPositions(std::span<const uint32_t> tokens);
+  void CommitAcceptedPrefix(uint32_t count);
+
+  // Keeps the first tokens of a unified pipeline.
+  void RewindTo(uint64_t position);
+
   // Lets runs of a unified pipeline end with ERROR_CANCELLED when the source is cancelled; null = no more. False where
   // the stage cannot.
   bool WatchCancellation(IWinMLCancellationSource* source) noexcept;
@@ -91,6 +108,8 @@ class GenerationPipelines {
   const std::shared_ptr<Phase> decode_;  // prompt_ when unified
   ComPtr<IWinMLStatefulStage> state_;    // unified only
   Phase* last_;
+  std::vector<INT32> step_tokens_;
+  std::vector<float> step_rows_;
   bool fed_back_ = false;  // the decode pipeline already holds the last token
 };
 

@@ -52,7 +52,7 @@ class Result final : public Implements<Result, IWinMLTextGenerationResult, IWinM
   GetSpeculativeStatistics(WINML_TEXT_GENERATION_SPECULATIVE_STATISTICS* statistics) noexcept override {
     return Guard("IWinMLTextGenerationSpeculativeResult::GetSpeculativeStatistics", [&] {
       RequirePointer(statistics, "statistics");
-      *statistics = {WINML_TEXT_GENERATION_SPECULATIVE_METHOD_NONE, 0, 0, 0};
+      *statistics = outcome_.speculation;
     });
   }
 

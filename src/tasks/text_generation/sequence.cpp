@@ -15,6 +15,9 @@ Sequence::Sequence(const Composition& composition, std::vector<uint32_t> eos_tok
   claims_.emplace_back(composition.prompt_phase().pipeline.Get());
   if (!composition.unified()) claims_.emplace_back(composition.decode_phase().pipeline.Get());
   pipelines_ = std::make_unique<GenerationPipelines>(composition);
+  if (composition.speculative.method != WINML_TEXT_GENERATION_SPECULATIVE_METHOD_NONE) {
+    drafting_ = std::make_unique<Drafting>(composition);
+  }
   pipelines_->BindCallerOutputs();
 }
 
@@ -114,6 +117,28 @@ void Sequence::RunToken(uint32_t token) {
   ++evaluated_;
 }
 
+LogitRowsView Sequence::StepAll(std::span<const uint32_t> tokens) {
+  RequireOpen();
+  retained_.reserve(retained_.size() + tokens.size());
+  evaluated_ += tokens.size();
+  return pipelines_->StepAllPositions(tokens);
+}
+
+void Sequence::Commit(std::span<const uint32_t> tokens) {
+  pipelines_->CommitAcceptedPrefix(static_cast<uint32_t>(tokens.size()));
+  retained_.insert(retained_.end(), tokens.begin(), tokens.end());
+}
+
+void Sequence::TakeBack(size_t count) noexcept {
+  if (count == 0 || !pipelines_ || failed_ || count > retained_.size()) return;
+  try {
+    pipelines_->RewindTo(retained_.size() - count);
+    retained_.resize(retained_.size() - count);
+  } catch (...) {
+    return;  // the disclosure tells what the model holds
+  }
+}
+
 void Sequence::Fail() noexcept {
   failed_ = true;
   if (pipelines_) pipelines_->ReleaseLogits();
@@ -128,6 +153,7 @@ void Sequence::Reset() {
 void Sequence::Close() {
   if (!pipelines_) return;
   Require(!active(), E_NOT_VALID_STATE, "a stream of the session is open; read it to its end or close it first");
+  drafting_.reset();
   pipelines_.reset();
   claims_.clear();
 }

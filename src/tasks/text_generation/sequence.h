@@ -9,6 +9,7 @@
 
 #include "com/thread_binding.h"
 #include "tasks/text_generation/composition.h"
+#include "tasks/text_generation/drafting.h"
 #include "tasks/text_generation/generation_pipelines.h"
 #include "tasks/text_generation/pipeline_claim.h"
 
@@ -18,8 +19,8 @@ class Generation;
 
 class Sequence {
  public:
-  // Claims the pipelines and binds the caller's outputs. Throws ERROR_BUSY, or what the check of the composition
-  // throws.
+  // Claims the pipelines and binds the caller's outputs. Throws ERROR_BUSY, what the check of the composition throws,
+  // or as Drafting.
   Sequence(const Composition& composition, std::vector<uint32_t> eos_tokens);
 
   const ThreadBinding& thread() const { return thread_; }
@@ -49,6 +50,16 @@ class Sequence {
   void RunPrompt(std::span<const uint32_t> tokens);
   void RunToken(uint32_t token);
 
+  // A step over several tokens, of which Commit retains the first ones. On failure call Fail.
+  LogitRowsView StepAll(std::span<const uint32_t> tokens);
+  void Commit(std::span<const uint32_t> tokens);
+
+  // Gives up the last tokens; refused, they stay.
+  void TakeBack(size_t count) noexcept;
+
+  // Null without a speculative method.
+  Drafting* drafting() const { return drafting_.get(); }
+
   // What the model holds is not known any more.
   void Fail() noexcept;
 
@@ -67,6 +78,7 @@ class Sequence {
   const std::vector<uint32_t> eos_tokens_;
   std::vector<PipelineClaim> claims_;
   std::unique_ptr<GenerationPipelines> pipelines_;  // null = closed
+  std::unique_ptr<Drafting> drafting_;              // null = one token a step
   std::weak_ptr<Generation> running_;
   std::vector<uint32_t> retained_;
   uint64_t evaluated_ = 0;  // since the sequence began

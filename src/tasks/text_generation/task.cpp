@@ -74,7 +74,6 @@ class TextGenerationTask final : public Implements<TextGenerationTask, IWinMLTex
       CheckComposition(parts);
       Require(SameObject(parts.tokenizer.Get(), tokenizer_.Get()), E_INVALIDARG,
               "the configuration has another tokenizer than the task");
-      CheckSpeculation(parts);
       auto sequence = std::make_shared<Sequence>(parts, eos_tokens_);
       *session = MakeSession(std::move(sequence), runtime_.Get(), configuration, parts.prompt_phase().token_input.stage)
                      .Detach();

@@ -103,7 +103,6 @@ class SchemaBranches::Solver {
       job->open.pop_back();
       if (!job->seen.insert(open).second) continue;
       if (++steps_ > kMostSteps) TooMany();
-      CompileBudget::Charge(kStepUnits);
       if (open.literal.holds) {
         Affirm(job, open);
       } else {
@@ -126,7 +125,6 @@ class SchemaBranches::Solver {
     const auto choices = job->splits.back();
     job->splits.pop_back();
     for (size_t i = choices->size(); i-- > 1;) {
-      CompileBudget::Charge(kStepUnits * (1 + job->open.size() + job->seen.size()));
       Job copy = *job;
       (*choices)[i](&copy);
       if (!copy.dead) jobs_.push_back(std::move(copy));
@@ -371,12 +369,11 @@ class SchemaBranches::Solver {
     } else if (keyword == "enum") {
       Require(value, Kind::kArray, keyword, "an array");
       std::vector<Change> choices;
-      std::set<std::string> texts;
-      Automaton numbers;
+      Automaton strings, numbers;
       // Strings and numbers together, each other value a choice of its own.
       for (const auto& element : value->elements) {
         if (element->is(Kind::kString)) {
-          texts.insert(element->text);
+          strings = strings.Union(Automaton::Literal(element->text));
         } else if (element->is(Kind::kNumber)) {
           numbers =
               numbers.Union(NumbersThat(NumberRelation::kEqual, Decimal::Of(element->text, document_->Where(value))));
@@ -384,8 +381,8 @@ class SchemaBranches::Solver {
           choices.push_back(Equals(value, element.get(), true, watchers));
         }
       }
-      if (!texts.empty()) {
-        choices.push_back([strings = Automaton::AnyOf(texts)](Job* to) {
+      if (!strings.empty()) {
+        choices.push_back([=](Job* to) {
           OnlyTypes(to, Branch::kString);
           if (!to->dead) StringSet(to, strings);
         });
@@ -780,9 +777,7 @@ class SchemaBranches::Solver {
     } else if (keyword == "additionalProperties") {
       Automaton others = Automaton::Everything();
       if (const JsonTree* properties = schema->Find("properties")) {
-        std::set<std::string> names;
-        for (const auto& [name, property] : properties->members) names.insert(name);
-        others = others.Without(Automaton::AnyOf(names));
+        for (const auto& [name, property] : properties->members) others = others.Without(Automaton::Literal(name));
       }
       if (const JsonTree* patterns = schema->Find("patternProperties")) {
         for (const auto& [pattern, property] : patterns->members) others = others.Without(Search(patterns, pattern));
@@ -853,7 +848,6 @@ class SchemaBranches::Solver {
   }
 
   static constexpr size_t kMostSteps = 50000;
-  static constexpr size_t kStepUnits = 20;  // of the budget: about a microsecond
 
   SchemaBranches* owner_;
   SchemaDocument* document_;

@@ -265,7 +265,7 @@ TEST_F(Configuration, APipelineServesOneSessionAtATime) {
   EXPECT_EQ(task->CreateSession(third.Get(), other.GetAddressOf()), S_OK);
 }
 
-TEST_F(Configuration, SpeculativeMethodsAreKeptAndRefusedByCreateSession) {
+TEST_F(Configuration, SpeculativeMethodsAreKeptAndRefusedWhereTheStageCannotVerify) {
   const auto made = Unified();
   SetSpeculation(made.Get(), WINML_TEXT_GENERATION_SPECULATIVE_METHOD_PROMPT_LOOKUP, 5);
   ComPtr<IWinMLTextGenerationSpeculativeConfiguration> view;

@@ -153,6 +153,60 @@ TEST_P(GgufGeneration, EndsInTheMiddleOfARunAndLeavesTheSequenceAsItWas) {
   EXPECT_EQ(Generate(prompt, 4).tokens, whole.tokens) << "nothing is left behind";
 }
 
+class GgufSpeculation : public GgufGeneration {
+ protected:
+  // A second stage and pipeline over the same file, for drafts.
+  void MakeDraft(const std::string& path) {
+    ComPtr<IWinMLModel> loaded;
+    ComPtr<IWinMLPipelineBuilder> builder;
+    ASSERT_EQ(runtime->LoadModelFromFile(ToWide(path).c_str(), nullptr, loaded.GetAddressOf()), S_OK);
+    ASSERT_EQ(runtime->CreatePipelineBuilder(builder.GetAddressOf()), S_OK);
+    ASSERT_EQ(builder->AddModelStage(loaded.Get(), cpu.Get(), L"draft", draft_stage.GetAddressOf()), S_OK);
+    ComPtr<IOwmlStageOptions> ours;
+    ASSERT_EQ(draft_stage.As(&ours), S_OK);
+    ASSERT_EQ(ours->SetEngine(engine), S_OK);
+    ASSERT_EQ(builder->Build(draft_pipeline.GetAddressOf()), S_OK);
+  }
+
+  HRESULT Reopen(WINML_TEXT_GENERATION_SPECULATIVE_METHOD method) {
+    session.Reset();
+    configuration = Unified(pipeline.Get(), stage.Get(), gguf_tokenizer.Get());
+    ComPtr<IWinMLTextGenerationSpeculativeConfiguration> view;
+    EXPECT_EQ(configuration.As(&view), S_OK);
+    const WINML_TEXT_GENERATION_SPECULATIVE_OPTIONS options = {method, 4};
+    EXPECT_EQ(view->SetSpeculativeOptions(&options), S_OK);
+    if (method == WINML_TEXT_GENERATION_SPECULATIVE_METHOD_DRAFT_MODEL) {
+      EXPECT_EQ(
+          view->SetDraftPipeline(draft_pipeline.Get(), draft_stage.Get(), 0, draft_stage.Get(), 0, draft_stage.Get()),
+          S_OK);
+    }
+    return task->CreateSession(configuration.Get(), session.GetAddressOf());
+  }
+
+  ComPtr<IWinMLStage> draft_stage;
+  ComPtr<IWinMLPipeline> draft_pipeline;
+};
+
+TEST_P(GgufSpeculation, GivesTheTokensOfSingleSteps) {
+  engine = GetParam();
+  LoadTiny(256);
+  MakeDraft((folder.path() / "tiny.gguf").string());
+  Tokens prompt;
+  for (UINT32 i = 0; i < 40; ++i) prompt.push_back(60 + i % 9);
+  const Answer expected = Generate(prompt, 60);
+  for (const auto method :
+       {WINML_TEXT_GENERATION_SPECULATIVE_METHOD_PROMPT_LOOKUP, WINML_TEXT_GENERATION_SPECULATIVE_METHOD_DRAFT_MODEL}) {
+    ASSERT_EQ(Reopen(method), S_OK) << openwinml::LastErrorMessage();
+    const Answer answer = Generate(prompt, 60);
+    EXPECT_EQ(answer.error, S_OK) << answer.sentence;
+    // llama.cpp may round steps over several positions differently; the native engine gives the same bits.
+    if (engine == OWML_ENGINE_NATIVE) EXPECT_EQ(answer.tokens, expected.tokens) << method;
+    EXPECT_THAT(answer.tokens, SizeIs(testing::Le(60u)));
+  }
+  EXPECT_EQ(Reopen(WINML_TEXT_GENERATION_SPECULATIVE_METHOD_MODEL), kNotSupported) << "it has no predictor of its own";
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, GgufSpeculation, testing::Values(OWML_ENGINE_LLAMA, OWML_ENGINE_NATIVE));
 INSTANTIATE_TEST_SUITE_P(Engines, GgufGeneration, testing::Values(OWML_ENGINE_LLAMA, OWML_ENGINE_NATIVE));
 
 class LlamaGenerationSmolLm2 : public LlamaGeneration {

@@ -49,6 +49,12 @@ class StrangerModel final : public IWinMLPipeline,
   bool samples = false;  // gives the token of the highest logit, as INT32
   bool has_schema = true;
   bool has_sequence = true;
+  UINT32 step_width = 0;  // tokens of a step over several positions; 0 = it can do none
+  WINML_SPECULATIVE_ROLLBACK_BOUND rollback = WINML_SPECULATIVE_ROLLBACK_BOUND_UNBOUNDED;
+  UINT64 rollback_depth = 0;
+  std::function<void(size_t tokens)> before_step = [](size_t) {};
+  UINT32 predictor_limit = 0;
+  std::function<Tokens(const Tokens& sequence, UINT32 pending, UINT32 count)> predicts;
   bool can_end_runs = false;  // offers IOwmlStageCancellation
   bool all_rows = false;      // a row for each token of the run, the first ones rubbish
   StrangerConduct output_conduct;
@@ -57,6 +63,7 @@ class StrangerModel final : public IWinMLPipeline,
   std::vector<Tokens> runs;
   Tokens sequence;
   int resets = 0;
+  std::vector<Tokens> steps;  // over several positions
   ComPtr<IWinMLCancellationSource> watched;
   bool input_bound() const { return input_ != nullptr; }
   bool output_requested() const { return requested_; }
@@ -173,12 +180,40 @@ class StrangerModel final : public IWinMLPipeline,
     return S_OK;
   }
   HRESULT STDMETHODCALLTYPE SetSequenceCapacity(UINT64) override { return E_NOTIMPL; }
-  HRESULT STDMETHODCALLTYPE GetSpeculativeCapabilities(WINML_SPECULATIVE_CAPABILITIES*) override { return E_NOTIMPL; }
-  HRESULT STDMETHODCALLTYPE StepAllPositions(const INT32*, UINT32, FLOAT*, UINT64, UINT32*, UINT32*) override {
-    return E_NOTIMPL;
+  HRESULT STDMETHODCALLTYPE GetSpeculativeCapabilities(WINML_SPECULATIVE_CAPABILITIES* capabilities) override {
+    if (step_width == 0) return E_NOTIMPL;
+    *capabilities = {step_width,     step_width, rollback, rollback_depth, WINML_SPECULATIVE_RESIDENCY_HOST,
+                     predictor_limit};
+    return S_OK;
   }
-  HRESULT STDMETHODCALLTYPE CommitAcceptedPrefix(UINT32, UINT64*) override { return E_NOTIMPL; }
-  HRESULT STDMETHODCALLTYPE ProposeDraftTokens(INT32, UINT32, INT32*, UINT32*) override { return E_NOTIMPL; }
+  HRESULT STDMETHODCALLTYPE StepAllPositions(const INT32* tokens, UINT32 count, FLOAT* logits, UINT64 room,
+                                             UINT32* rows, UINT32* stride) override {
+    before_step(count);
+    if (count > step_width || room < count * vocabulary_) return E_INVALIDARG;
+    if (capacity != 0 && sequence.size() + count > capacity) return E_FAIL;
+    step_start_ = sequence.size();
+    steps.emplace_back(tokens, tokens + count);
+    for (UINT32 i = 0; i < count; ++i) {
+      sequence.push_back(static_cast<UINT32>(tokens[i]));
+      const std::vector<float> row = logits_of(sequence);
+      std::copy(row.begin(), row.end(), logits + i * vocabulary_);
+    }
+    *rows = count;
+    *stride = static_cast<UINT32>(vocabulary_);
+    return S_OK;
+  }
+  HRESULT STDMETHODCALLTYPE CommitAcceptedPrefix(UINT32 count, UINT64* position) override {
+    if (step_start_ + count > sequence.size()) return E_INVALIDARG;
+    sequence.resize(step_start_ + count);
+    *position = sequence.size();
+    return S_OK;
+  }
+  HRESULT STDMETHODCALLTYPE ProposeDraftTokens(INT32 pending, UINT32 most, INT32* tokens, UINT32* count) override {
+    const Tokens drafts = predicts(sequence, static_cast<UINT32>(pending), most);
+    std::copy(drafts.begin(), drafts.end(), tokens);
+    *count = static_cast<UINT32>(drafts.size());
+    return S_OK;
+  }
 
  private:
   Tokens BoundTokens() const {
@@ -234,6 +269,7 @@ class StrangerModel final : public IWinMLPipeline,
   }
 
   const UINT64 vocabulary_;
+  size_t step_start_ = 0;
   std::vector<UINT64> output_dims_;
   ComPtr<IWinMLTensor> input_;
   ComPtr<IWinMLTensor> produced_;
