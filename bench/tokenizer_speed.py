@@ -158,7 +158,8 @@ def main():
         return peer(options.peer)
     files = mixture(options.megabytes * 1e6)
     print(f"{len(files)} files, {sum(files.values()) / 1e6:.1f} MB; rates in MB/s, load in seconds, peak in MB")
-    print(f"{'':20} {'ours':>7} {'theirs':>7} {'times':>7} {'load':>8} {'theirs':>8} {'times':>6} {'peak':>8} {'theirs':>8}")
+    print(f"{'':20} {'ours':>7} {'theirs':>7} {'times':>7}", end="")
+    print(f" {'load':>8} {'theirs':>8} {'times':>6} {'peak':>8} {'theirs':>8}")
     for path in sorted(pathlib.Path(options.folder).glob("*/tokenizer.json")):
         if options.only in path.parent.name:
             measure(path.parent.name, str(path), options.program, list(files), options.turns)

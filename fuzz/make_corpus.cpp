@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "constraint_samples.h"
 #include "support/gguf_writer.h"
 #include "support/onnx_writer.h"
 #include "support/tiny_llama.h"
@@ -185,6 +186,17 @@ void WriteVocabularies(Folder* folder) {
   }
 }
 
+void WriteConstraints(Folder* schemas, Folder* grammars) {
+  int number = 0;
+  for (const char* schema : fuzz::kSchemas) schemas->Write("sample" + std::to_string(number++), schema);
+  for (const char* grammar : fuzz::kGrammars) {
+    grammars->Write("sample" + std::to_string(number++), std::string(1, '\0') + grammar);
+  }
+  for (const char* expression : fuzz::kExpressions) {
+    grammars->Write("sample" + std::to_string(number++), std::string("\1") + expression);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -201,6 +213,10 @@ int main(int argc, char** argv) {
   WriteTokenizers(&files, &texts);
   Folder vocabularies(std::filesystem::path(argv[1]) / "gguf_vocabulary");
   WriteVocabularies(&vocabularies);
-  const bool good = gguf.good() && onnx.good() && files.good() && texts.good() && vocabularies.good();
+  Folder schemas(std::filesystem::path(argv[1]) / "schema");
+  Folder grammars(std::filesystem::path(argv[1]) / "grammar");
+  WriteConstraints(&schemas, &grammars);
+  const bool good = schemas.good() && grammars.good() && gguf.good() && onnx.good() && files.good() && texts.good() &&
+                    vocabularies.good();
   return good ? 0 : 1;
 }

@@ -8,7 +8,6 @@ from openwinml.runtime import (
     ChatCompletionRequest,
     ChatCompletionToolChoice,
     ClosedError,
-    NotSupportedError,
     Tokenizer,
     WinMLError,
 )
@@ -69,10 +68,7 @@ def test_result_knows_its_tokenizer(tokenizer):
 
 def test_output_is_parsed_into_events(tokenizer):
     with tokenizer.format_conversation(ChatCompletionRequest((ChatCompletionMessage("user", "Hi"),))) as result:
-        try:
-            parser = result.create_output_parser()
-        except NotSupportedError:
-            pytest.skip("this tokenizer has no output parser yet")
+        parser = result.create_output_parser()
     with parser:
         parser.append("Hello ")
         parser.append("there")

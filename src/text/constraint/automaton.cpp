@@ -49,7 +49,26 @@ void Append(std::vector<Automaton::Edge>* edges, char32_t first, char32_t last, 
   }
 }
 
+thread_local CompileBudget* current_budget = nullptr;
+
 }  // namespace
+
+// One inside another shares its rest.
+CompileBudget::CompileBudget() : outer_(current_budget) {
+  if (!outer_) current_budget = this;
+}
+
+CompileBudget::~CompileBudget() {
+  if (!outer_) current_budget = nullptr;
+}
+
+void CompileBudget::Charge(size_t units) {
+  if (!current_budget) return;
+  if (current_budget->left_ < units) {
+    throw Error(E_INVALIDARG, "the constraint is too complex: its expressions and conditions take too much work");
+  }
+  current_budget->left_ -= units;
+}
 
 Automaton Automaton::Everything() {
   Automaton all;
@@ -72,6 +91,13 @@ Automaton Automaton::Literal(std::string_view text) {
   }
   automaton.states_.back().accepts = true;
   return automaton;
+}
+
+Automaton Automaton::AnyOf(const std::set<std::string>& texts) {
+  AutomatonBuilder builder;
+  const uint32_t start = builder.AddState(), end = builder.AddState();
+  for (const std::string& text : texts) builder.AddAutomaton(start, Literal(text), end);
+  return builder.Build(start, end);
 }
 
 Automaton Automaton::Lengths(uint64_t minimum, std::optional<uint64_t> maximum) {
@@ -137,6 +163,7 @@ Automaton Automaton::Combine(const Automaton& other, bool either, bool negate_ot
     const Pair pair = pairs[i];
     const auto& left = pair.first == kDead ? kNone : states_[pair.first].edges;
     const auto& right = pair.second == kDead ? kNone : other.states_[pair.second].edges;
+    CompileBudget::Charge(1 + left.size() + right.size());
     State state;
     const bool a = pair.first != kDead && states_[pair.first].accepts;
     const bool b = pair.second != kDead && other.states_[pair.second].accepts;
@@ -214,6 +241,7 @@ void Automaton::Minimize() {
   size_t groups = 0;
   while (true) {
     // What a state looks like when the states behind its edges are known by their groups only.
+    CompileBudget::Charge(count);
     std::map<std::vector<uint32_t>, uint32_t> looks;
     std::vector<uint32_t> next(count);
     std::vector<uint32_t> look;
@@ -325,6 +353,7 @@ Automaton AutomatonBuilder::Build(uint32_t start, uint32_t end) const {
       if (member == end) state.accepts = true;
       edges.insert(edges.end(), states_[member].edges.begin(), states_[member].edges.end());
     }
+    CompileBudget::Charge(sets[i].size() + edges.size());
     Borders(edges, &borders);
     SortUnique(&borders);
     std::sort(edges.begin(), edges.end(), [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +13,24 @@
 #include "text/unicode/code_point_set.h"
 
 namespace owml::text {
+
+// Bounds the work that the automata and schemas of one constraint may take on this thread, while it lives. What works
+// charges for it; E_INVALIDARG when it is used up.
+class CompileBudget {
+ public:
+  static constexpr size_t kUnits = 30000000;  // about as many edges
+
+  CompileBudget();
+  ~CompileBudget();
+  CompileBudget(const CompileBudget&) = delete;
+  CompileBudget& operator=(const CompileBudget&) = delete;
+
+  static void Charge(size_t units);
+
+ private:
+  size_t left_ = kUnits;
+  CompileBudget* outer_;
+};
 
 // Every state can be reached and leads to an accepting one; the set that holds nothing has no states.
 class Automaton {
@@ -28,11 +47,12 @@ class Automaton {
   };
 
   // Every operation throws E_INVALIDARG when it would take more.
-  static constexpr size_t kMostStates = 20000;
+  static constexpr size_t kMostStates = 50000;
 
   static Automaton Nothing() { return {}; }
   static Automaton Everything();
-  static Automaton Literal(std::string_view text);                              // well-formed UTF-8
+  static Automaton Literal(std::string_view text);  // well-formed UTF-8
+  static Automaton AnyOf(const std::set<std::string>& texts);
   static Automaton Lengths(uint64_t minimum, std::optional<uint64_t> maximum);  // in code points
 
   bool empty() const { return states_.empty(); }

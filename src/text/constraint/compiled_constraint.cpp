@@ -71,6 +71,7 @@ CompiledConstraint::Trigger ReadTrigger(const ConstraintTrigger& trigger, size_t
 }  // namespace
 
 Grammar ReadConstraint(const ConstraintRequest& request) {
+  const CompileBudget budget;
   if (request.syntax_version != 1) {
     throw Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "version " + std::to_string(request.syntax_version) +
                                                              " of the constraint syntax '" + request.syntax +

@@ -99,6 +99,7 @@ const TokenSet& ConstraintMatcher::Allowed() {
 }
 
 void ConstraintMatcher::Fill(TokenSet* mask) {
+  if (locals_.size() > kRememberedLocals) locals_.clear();
   // Stepping may add sets, so the list is copied.
   const auto span = states_->active(at_);
   const std::vector<ParserStates::Item> active(span.begin(), span.end());
@@ -168,7 +169,7 @@ bool ConstraintMatcher::Read(std::string_view text) {
     set = states_->Step(set, static_cast<uint8_t>(c));
     if (set == ParserStates::kDead) return false;
   }
-  if (states_->size() > kMostStates) {
+  if (states_->size() > kMostKept) {
     auto fresh = std::make_unique<ParserStates>(constraint_->program);
     set = fresh->Import(*states_, set);
     states_ = std::move(fresh);

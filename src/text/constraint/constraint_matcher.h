@@ -48,7 +48,8 @@ class ConstraintMatcher {
 
  private:
   static constexpr size_t kRememberedMasks = 24;
-  static constexpr size_t kMostStates = 100000;
+  static constexpr size_t kRememberedLocals = 1000;
+  static constexpr size_t kMostKept = 2000000;       // items of the machine before it is cleared
   static constexpr size_t kLongestWait = 64u << 20;  // bytes of text before a trigger
 
   void Wait(uint32_t id);

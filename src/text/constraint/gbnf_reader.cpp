@@ -3,9 +3,10 @@
 #include "text/constraint/gbnf_reader.h"
 
 #include <algorithm>
-#include <unordered_map>
+#include <map>
 
 #include "base/error.h"
+#include "text/constraint/json_schema.h"
 #include "text/unicode/utf8.h"
 
 namespace owml::text {
@@ -31,16 +32,20 @@ class Reader {
     while (!AtEnd()) ReadRule();
     const auto& rules = grammar_.rules();
     if (rules[0].body == Grammar::kUndefined) throw Error(E_INVALIDARG, "grammar: the rule 'root' is not defined");
-    for (size_t i = 0; i < rules.size(); ++i) {
-      if (rules[i].body != Grammar::kUndefined) continue;
-      at_ = first_use_[i];
-      Fail("the rule '" + rules[i].name + "' is not defined");
+    for (const auto& [name, used] : names_) {
+      if (rules[used.rule].body != Grammar::kUndefined) continue;
+      at_ = used.first;
+      Fail("the rule '" + name + "' is not defined");
     }
     return std::move(grammar_);
   }
 
  private:
   using Node = Grammar::Node;
+  struct Used {
+    Grammar::Rule rule = 0;
+    size_t first = 0;  // where in the text
+  };
 
   [[noreturn]] void Fail(const std::string& what) const {
     const auto line = 1 + std::count(text_.begin(), text_.begin() + static_cast<ptrdiff_t>(at_), '\n');
@@ -83,12 +88,9 @@ class Reader {
   }
 
   Grammar::Rule RuleOf(std::string_view name) {
-    const auto [place, fresh] = names_.try_emplace(std::string(name), static_cast<uint32_t>(names_.size()));
-    if (fresh) {
-      grammar_.AddRule(std::string(name));
-      first_use_.push_back(at_);
-    }
-    return place->second;
+    const auto [place, fresh] = names_.try_emplace(std::string(name), Used{});
+    if (fresh) place->second = {grammar_.AddRule(std::string(name)), at_};
+    return place->second.rule;
   }
 
   void ReadRule() {
@@ -149,14 +151,12 @@ class Reader {
       if (!Take(")")) Fail("')' is expected" + Found());
       return inner;
     }
+    if (c == '%') return Schema();
     if (c == '<' || (c == '!' && Peek(1) == '<')) {
       Fail("tokens written as <...> are not supported; write their text");
     }
     if (IsNameCharacter(c)) {
-      const size_t begin = at_;
-      const Grammar::Rule rule = RuleOf(Name());
-      first_use_[rule] = std::min(first_use_[rule], begin);
-      return grammar_.Call(rule);
+      return grammar_.Call(RuleOf(Name()));
     }
     Fail("a literal, a set, a group or a rule is expected" + Found());
   }
@@ -251,11 +251,21 @@ class Reader {
     return value;
   }
 
-  Node Literal() {
+  Node Literal() { return grammar_.Literal(Quoted()); }
+
+  std::string Quoted() {
     ++at_;
     std::string text;
     while (!Take("\"")) AppendCharacter(&text, Character());
-    return grammar_.Literal(std::move(text));
+    return text;
+  }
+
+  // %json_schema "...": one value that the schema allows.
+  Node Schema() {
+    if (!Take("%json_schema")) Fail("an unknown directive; there is %json_schema");
+    Space(false);
+    if (Peek() != '"') Fail("%json_schema is followed by the schema in quotes" + Found());
+    return AddJsonSchema(&grammar_, Quoted(), "schema-" + std::to_string(++schemas_) + "-");
   }
 
   Node Class() {
@@ -279,8 +289,8 @@ class Reader {
   std::string_view text_;
   size_t at_ = 0;
   Grammar grammar_;
-  std::unordered_map<std::string, Grammar::Rule> names_;
-  std::vector<size_t> first_use_;
+  std::map<std::string, Used> names_;
+  size_t schemas_ = 0;
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Grammars in llama.cpp's GBNF notation, which is also what most EBNF for constrained decoding looks like:
 //   root ::= "a" [b-z]+ ( item | "x"{2,3} )? # remark
+// One addition: `%json_schema "{\"type\": \"object\"}"` matches a value that the schema allows.
 // Called for the syntax "gbnf".
 #pragma once
 

@@ -21,6 +21,7 @@ const char kLabel[] = R"([A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)";
 
 std::string Date() { return "(\\d{4}-" + std::string(kMonthDay) + "|" + kLeapYear + "-02-29)"; }
 std::string Ipv4() { return std::string(kByte) + "(\\." + kByte + "){3}"; }
+// Labels are limited, their number is not: counting to 253 beside them would take too many states.
 std::string Hostname() { return std::string(kLabel) + "(\\." + kLabel + ")*"; }
 
 std::string Ipv6() {
@@ -40,7 +41,7 @@ std::string Email() {
 }
 
 std::string Uri(bool reference) {
-  const std::string pct = "%[0-9A-Fa-f]{2}", unreserved = "A-Za-z0-9._~-", sub = "!$&'()*+,;=";
+  const std::string pct = "%[0-9A-Fa-f]{2}", unreserved = "A-Za-z0-9._~\\-", sub = "!$&'()*+,;=";
   const std::string pchar = "([" + unreserved + sub + ":@]|" + pct + ")";
   const std::string no_colon = "([" + unreserved + sub + "@]|" + pct + ")";
   const std::string host = "(\\[(" + Ipv6() + "|[vV][0-9A-Fa-f]+\\.[" + unreserved + sub + ":]+)\\]|([" + unreserved +
@@ -88,9 +89,7 @@ std::shared_ptr<const Automaton> FormatStrings(const std::string& name) {
   const std::lock_guard lock(mutex);
   auto& automaton = known[name];
   if (!automaton) {
-    Automaton strings = Pattern::Parse(pattern, "format " + name).Whole();
-    if (name == "hostname") strings = strings.Intersection(Automaton::Lengths(1, 253));
-    automaton = std::make_shared<const Automaton>(std::move(strings));
+    automaton = std::make_shared<const Automaton>(Pattern::Parse(pattern, "format " + name).Whole());
   }
   return automaton;
 }

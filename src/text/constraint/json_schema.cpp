@@ -15,6 +15,24 @@ Grammar::Node AddJsonSchema(Grammar* grammar, std::string_view text, const std::
   return grammar->Call(rule);
 }
 
+std::string JsonSchemaInGbnf(std::string_view text) {
+  std::string result = "%json_schema \"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') {
+      result += {'\\', c};
+    } else if (c == '\n') {
+      result += "\\n";
+    } else if (c == '\r') {
+      result += "\\r";
+    } else if (c == '\t') {
+      result += "\\t";
+    } else {
+      result += c;
+    }
+  }
+  return result + "\"";
+}
+
 Grammar CompileJsonSchema(std::string_view text) {
   Grammar grammar;
   const Grammar::Rule root = grammar.AddRule("root");

@@ -17,4 +17,7 @@ Grammar CompileJsonSchema(std::string_view text);
 // Adds the same to `grammar`; the result matches one valid value. Names of rules begin with `prefix`.
 Grammar::Node AddJsonSchema(Grammar* grammar, std::string_view text, const std::string& prefix);
 
+// The same as an expression for grammars in GBNF: `%json_schema "..."`, read by ReadGbnf. Does not look at the schema.
+std::string JsonSchemaInGbnf(std::string_view text);
+
 }  // namespace owml::text

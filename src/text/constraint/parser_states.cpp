@@ -13,8 +13,7 @@ namespace owml::text {
 namespace {
 
 [[noreturn]] void FailAmbiguous() {
-  throw Error(E_INVALIDARG, "the grammar is too ambiguous: a text can be read in more than " +
-                                std::to_string(ParserStates::kMostItems) + " ways at once");
+  throw Error(E_INVALIDARG, "the grammar is too ambiguous: a text can be read in too many ways at once");
 }
 
 // A call waiting to be made. A rule's calls come together, after those of every rule that may begin with it.
@@ -91,6 +90,9 @@ ParserStates::Set ParserStates::Intern(Items kernel) {
   data.kernel = kernel;
   Close(&data);
   const auto set = static_cast<Set>(sets_.size());
+  // A table is made for most sets; it weighs as much as this many items.
+  size_ += 2 * kernel.size() + data.active.size() + data.readers.size() + sizeof(Table) / sizeof(Item);
+  if (size_ > kMostKept) FailAmbiguous();
   sets_.push_back(std::move(data));
   known_sets_.emplace(std::move(kernel), set);
   return set;
@@ -103,6 +105,7 @@ ParserStates::Link ParserStates::InternLink(Items items) {
   if (fresh) {
     LinkData data;
     for (const Item& item : items) data.depth = std::max(data.depth, links_[item.link].depth + 1);
+    size_ += 2 * items.size();
     data.items = std::move(items);
     links_.push_back(std::move(data));
   }

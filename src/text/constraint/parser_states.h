@@ -27,7 +27,7 @@ class ParserStates {
 
   static constexpr Set kDead = UINT32_MAX;
   static constexpr Link kOutside = 0;  // behind the first rule
-  static constexpr size_t kMostItems = 4096;
+  static constexpr size_t kMostItems = 20000;
 
   explicit ParserStates(std::shared_ptr<const GrammarProgram> program);
 
@@ -55,12 +55,14 @@ class ParserStates {
 
   size_t items(Set set) const { return sets_[set].readers.size(); }
   uint32_t depth(Set set) const { return sets_[set].depth; }
-  size_t size() const { return sets_.size() + links_.size(); }
+  // Items that are kept, a measure of memory.
+  size_t size() const { return size_; }
 
   // The set of `other`, a machine for the same program.
   Set Import(const ParserStates& other, Set set);
 
  private:
+  static constexpr size_t kMostKept = 20000000;
   static constexpr uint32_t kUnknown = UINT32_MAX - 1;
   using Items = std::vector<Item>;
   using Table = std::array<uint32_t, 256>;
@@ -92,6 +94,7 @@ class ParserStates {
   std::vector<LinkData> links_;
   std::unordered_map<Items, Set, ItemsHash> known_sets_;
   std::unordered_map<Items, Link, ItemsHash> known_links_;
+  size_t size_ = 0;
 };
 
 }  // namespace owml::text

@@ -11,6 +11,10 @@
 namespace owml::text {
 
 namespace {
+
+// Of all sets of states together while one rule is made deterministic.
+constexpr size_t kMostMembers = 5000000;
+
 [[noreturn]] void FailTooLarge() {
   throw Error(E_INVALIDARG, "the grammar is too large: its repetitions and sets need too many states");
 }
@@ -100,7 +104,7 @@ std::vector<RuleAutomaton::State> RuleAutomaton::Determinized(uint32_t end) cons
     const auto [place, fresh] = known.try_emplace(std::move(set), static_cast<uint32_t>(sets.size()));
     if (fresh) {
       members += place->first.size();
-      if (*left_ == 0 || members > 20000000) FailTooLarge();
+      if (*left_ == 0 || members > kMostMembers) FailTooLarge();
       --*left_;
       sets.push_back(place->first);
     }

@@ -103,6 +103,7 @@ class SchemaBranches::Solver {
       job->open.pop_back();
       if (!job->seen.insert(open).second) continue;
       if (++steps_ > kMostSteps) TooMany();
+      CompileBudget::Charge(kStepUnits);
       if (open.literal.holds) {
         Affirm(job, open);
       } else {
@@ -125,6 +126,7 @@ class SchemaBranches::Solver {
     const auto choices = job->splits.back();
     job->splits.pop_back();
     for (size_t i = choices->size(); i-- > 1;) {
+      CompileBudget::Charge(kStepUnits * (1 + job->open.size() + job->seen.size()));
       Job copy = *job;
       (*choices)[i](&copy);
       if (!copy.dead) jobs_.push_back(std::move(copy));
@@ -369,11 +371,12 @@ class SchemaBranches::Solver {
     } else if (keyword == "enum") {
       Require(value, Kind::kArray, keyword, "an array");
       std::vector<Change> choices;
-      Automaton strings, numbers;
+      std::set<std::string> texts;
+      Automaton numbers;
       // Strings and numbers together, each other value a choice of its own.
       for (const auto& element : value->elements) {
         if (element->is(Kind::kString)) {
-          strings = strings.Union(Automaton::Literal(element->text));
+          texts.insert(element->text);
         } else if (element->is(Kind::kNumber)) {
           numbers =
               numbers.Union(NumbersThat(NumberRelation::kEqual, Decimal::Of(element->text, document_->Where(value))));
@@ -381,8 +384,8 @@ class SchemaBranches::Solver {
           choices.push_back(Equals(value, element.get(), true, watchers));
         }
       }
-      if (!strings.empty()) {
-        choices.push_back([=](Job* to) {
+      if (!texts.empty()) {
+        choices.push_back([strings = Automaton::AnyOf(texts)](Job* to) {
           OnlyTypes(to, Branch::kString);
           if (!to->dead) StringSet(to, strings);
         });
@@ -777,7 +780,9 @@ class SchemaBranches::Solver {
     } else if (keyword == "additionalProperties") {
       Automaton others = Automaton::Everything();
       if (const JsonTree* properties = schema->Find("properties")) {
-        for (const auto& [name, property] : properties->members) others = others.Without(Automaton::Literal(name));
+        std::set<std::string> names;
+        for (const auto& [name, property] : properties->members) names.insert(name);
+        others = others.Without(Automaton::AnyOf(names));
       }
       if (const JsonTree* patterns = schema->Find("patternProperties")) {
         for (const auto& [pattern, property] : patterns->members) others = others.Without(Search(patterns, pattern));
@@ -848,6 +853,7 @@ class SchemaBranches::Solver {
   }
 
   static constexpr size_t kMostSteps = 50000;
+  static constexpr size_t kStepUnits = 20;  // of the budget: about a microsecond
 
   SchemaBranches* owner_;
   SchemaDocument* document_;

@@ -18,14 +18,6 @@ constexpr uint64_t kMostMembers = 10000;
   throw Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "JSON schema: " + why);
 }
 
-// The texts of `names`.
-Automaton AnyOf(const std::set<std::string>& names) {
-  AutomatonBuilder builder;
-  const uint32_t start = builder.AddState(), end = builder.AddState();
-  for (const std::string& name : names) builder.AddAutomaton(start, Automaton::Literal(name), end);
-  return builder.Build(start, end);
-}
-
 }  // namespace
 
 SchemaObjectWriter::SchemaObjectWriter(SchemaGrammar* owner, const SchemaBranch& branch, std::vector<std::string> order)
@@ -102,7 +94,7 @@ SchemaObjectWriter::Named SchemaObjectWriter::Describe(const std::string& name) 
 
 void SchemaObjectWriter::FindOthers() {
   Automaton rest = branch_.names ? *branch_.names : Automaton::Everything();
-  if (!names_.empty()) rest = rest.Without(AnyOf(names_));
+  if (!names_.empty()) rest = rest.Without(Automaton::AnyOf(names_));
   std::vector<Others> kinds;
   kinds.push_back({std::move(rest), {}, 0, 0});
   // Cuts every kind into the keys that are in `keys` and the rest.

@@ -10,9 +10,9 @@
 namespace owml::text {
 namespace {
 
-constexpr size_t kMostBytes = 64u << 20;  // of masks, for one constraint
-constexpr size_t kMostAnalysis = 200000;  // sets and links kept for further masks
-constexpr size_t kMostFew = 512;          // tokens in a list
+constexpr size_t kMostBytes = 64u << 20;   // of masks, for one constraint
+constexpr size_t kMostAnalysis = 4000000;  // items kept for further masks
+constexpr size_t kMostFew = 512;           // tokens in a list
 constexpr size_t kLongestSignature = 1u << 20;
 
 }  // namespace
