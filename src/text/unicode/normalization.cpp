@@ -71,8 +71,10 @@ char32_t Compose(char32_t first, char32_t second) {
 const CharacterTable& Reasons() {
   static const CharacterTable table = [] {
     std::vector<uint8_t> flags(kLastCodePoint + 1, 0);
-    for (char32_t code = 0; code <= kLastCodePoint; ++code) {
-      if (CombiningClass(code) != 0) flags[code] |= kOrdered;
+    for (size_t i = 0; i < std::size(kCombiningClasses); ++i) {
+      if (kCombiningClasses[i].value == 0) continue;
+      const char32_t end = i + 1 < std::size(kCombiningClasses) ? kCombiningClasses[i + 1].start : kLastCodePoint + 1;
+      for (char32_t code = kCombiningClasses[i].start; code < end; ++code) flags[code] |= kOrdered;
     }
     for (const Decomposition& d : kCanonical) flags[d.code] |= kDecomposes | kUnstable;
     for (const Decomposition& d : kCompatible) flags[d.code] |= kCompatibly;
