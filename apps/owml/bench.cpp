@@ -2,6 +2,7 @@
 // pp N: N tokens from an empty context in one run; tg N: N single-token runs from an empty context; tokens a second.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -15,6 +16,7 @@
 #include "interrupt.h"
 #include "json_output.h"
 #include "language_session.h"
+#include "machine_limits.h"
 #include "terminal.h"
 
 namespace owml::cli {
@@ -22,11 +24,20 @@ namespace {
 
 struct BenchOptions {
   std::string model;
+  std::string engine = "auto";
+  std::string compared;  // another engine, or empty
   uint32_t prompt_tokens = 512;
   uint32_t generated_tokens = 128;
   uint32_t repetitions = 5;
+  uint32_t depth = 0;
   StageSettings stage;
 };
+
+OWML_ENGINE EngineOf(const std::string& word) {
+  if (word == "native") return OWML_ENGINE_NATIVE;
+  if (word == "llama") return OWML_ENGINE_LLAMA;
+  return OWML_ENGINE_AUTO;
+}
 
 struct Rate {
   std::string test;
@@ -43,34 +54,95 @@ struct Rate {
     for (double s : samples) sum += (s - mean()) * (s - mean());
     return std::sqrt(sum / static_cast<double>(samples.size() - 1));
   }
+  double median() const {
+    if (samples.empty()) return 0;
+    std::vector<double> sorted = samples;
+    std::sort(sorted.begin(), sorted.end());
+    const size_t half = sorted.size() / 2;
+    return sorted.size() % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+  }
 };
 
-class Bench {
+// One engine with the model, and what was measured of it.
+class Subject {
  public:
-  explicit Bench(const BenchOptions& options) : options_(options), session_(options.model, WithCapacity(options)) {
+  Subject(const BenchOptions& options, const std::string& engine)
+      : options_(options), session_(options.model, SettingsFor(options, engine)) {
     session_.Prefill(session_.Encode("a"));
     vocabulary_ = session_.Logits().size();
-    session_.Reset();
+    if (options.prompt_tokens) rates.push_back({fmt::format("pp{}{}", options.prompt_tokens, AtDepth()), {}});
+    if (options.generated_tokens) rates.push_back({fmt::format("tg{}{}", options.generated_tokens, AtDepth()), {}});
   }
 
-  int Execute(bool as_json) {
-    InterruptScope interrupts;
-    std::vector<Rate> rates;
-    if (options_.prompt_tokens)
-      rates.push_back(Measure(fmt::format("pp{}", options_.prompt_tokens), options_.prompt_tokens, true));
-    if (options_.generated_tokens) {
-      rates.push_back(Measure(fmt::format("tg{}", options_.generated_tokens), options_.generated_tokens, false));
+  std::vector<Rate> rates;
+
+  // One sample of every rate, or what warms the processor for it. Single-token runs are warm after one.
+  void Sample(bool warm_up) {
+    for (Rate& rate : rates) {
+      const bool at_once = rate.test[0] == 'p';
+      const uint32_t count = at_once ? options_.prompt_tokens : options_.generated_tokens;
+      session_.Reset();
+      std::vector<uint32_t> tokens = RandomTokens(options_.depth);
+      if (!tokens.empty()) session_.Prefill(tokens);
+      const std::vector<uint32_t> measured = RandomTokens(warm_up && !at_once ? 1 : count);
+      tokens.insert(tokens.end(), measured.begin(), measured.end());
+      const auto start = std::chrono::steady_clock::now();
+      if (at_once) {
+        session_.Prefill(tokens);
+      } else {
+        for (size_t i = 0; i < measured.size() && !InterruptScope::Requested(); ++i) session_.Append(measured[i]);
+      }
+      const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      if (InterruptScope::Requested()) return;
+      if (!warm_up) rate.samples.push_back(count / seconds);
     }
-    Report(rates, as_json);
-    return InterruptScope::Requested() ? kInterrupted : kOk;
+  }
+
+  // The median of the test that begins with `kind`; 0 where it was skipped.
+  double MedianOf(char kind) const {
+    for (const Rate& rate : rates) {
+      if (rate.test[0] == kind) return rate.median();
+    }
+    return 0;
+  }
+
+  std::string EngineName() const {
+    OWML_ENGINE engine = OWML_ENGINE_AUTO;
+    session_.model().options()->GetEngine(&engine);
+    return engine == OWML_ENGINE_NATIVE ? "native" : "llama";
+  }
+  std::string EngineText() const { return session_.model().EngineText(); }
+  uint32_t Threads() const {
+    UINT32 threads = 0;
+    session_.model().options()->GetIntraOpThreadCount(&threads);
+    return threads;
+  }
+
+  Json ToJson() const {
+    Json report = {{"engine", EngineName()}, {"engineReason", EngineText()}, {"threads", Threads()}};
+    if (options_.prompt_tokens) report["prompt_tokens_per_second"] = MedianOf('p');
+    if (options_.generated_tokens) report["generation_tokens_per_second"] = MedianOf('t');
+    report["results"] = Json::array();
+    for (const Rate& rate : rates) {
+      report["results"].push_back({{"test", rate.test},
+                                   {"tokensPerSecond", rate.mean()},
+                                   {"median", rate.median()},
+                                   {"deviation", rate.deviation()},
+                                   {"samples", rate.samples}});
+    }
+    return report;
   }
 
  private:
-  static StageSettings WithCapacity(const BenchOptions& options) {
+  static StageSettings SettingsFor(const BenchOptions& options, const std::string& engine) {
     StageSettings settings = options.stage;
-    settings.capacity = std::max<uint64_t>({options.prompt_tokens, options.generated_tokens, 1}) + 1;
+    settings.engine = EngineOf(engine);
+    settings.capacity =
+        uint64_t{options.depth} + std::max<uint64_t>({options.prompt_tokens, options.generated_tokens, 1}) + 1;
     return settings;
   }
+
+  std::string AtDepth() const { return options_.depth ? fmt::format(" @ d{}", options_.depth) : ""; }
 
   std::vector<uint32_t> RandomTokens(size_t count) {
     std::vector<uint32_t> tokens(count);
@@ -78,59 +150,87 @@ class Bench {
     return tokens;
   }
 
-  // One warm-up that does not count, then the repetitions. Single-token runs are warm after one.
-  Rate Measure(const std::string& name, uint32_t count, bool at_once) {
-    Rate rate{name, {}};
-    for (uint32_t repetition = 0; repetition <= options_.repetitions && !InterruptScope::Requested(); ++repetition) {
-      session_.Reset();
-      const std::vector<uint32_t> tokens = RandomTokens(repetition == 0 && !at_once ? 1 : count);
-      const auto start = std::chrono::steady_clock::now();
-      if (at_once) {
-        session_.Prefill(tokens);
-      } else {
-        for (size_t i = 0; i < tokens.size() && !InterruptScope::Requested(); ++i) session_.Append(tokens[i]);
-      }
-      const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      if (repetition > 0 && !InterruptScope::Requested()) rate.samples.push_back(count / seconds);
-    }
-    return rate;
-  }
-
-  void Report(const std::vector<Rate>& rates, bool as_json) {
-    UINT32 threads = 0;
-    session_.model().options()->GetIntraOpThreadCount(&threads);
-    const uint64_t bytes = std::filesystem::file_size(options_.model);
-    if (as_json) {
-      Json report = {{"model", options_.model},
-                     {"bytes", bytes},
-                     {"cpu", CpuDescription()},
-                     {"threads", threads},
-                     {"engine", session_.model().EngineText()}};
-      report["results"] = Json::array();
-      for (const Rate& rate : rates) {
-        report["results"].push_back({{"test", rate.test},
-                                     {"tokensPerSecond", rate.mean()},
-                                     {"deviation", rate.deviation()},
-                                     {"samples", rate.samples}});
-      }
-      PrintJson(report);
-      return;
-    }
-    std::printf("%s, %u thread%s\n%s\n\n", CpuDescription().c_str(), threads, threads == 1 ? "" : "s",
-                session_.model().EngineText().c_str());
-    Table table({"model", "size", "test", "tokens/s", "deviation"});
-    table.AlignRight(1).AlignRight(3).AlignRight(4);
-    for (const Rate& rate : rates) {
-      table.Add({std::filesystem::path(options_.model).filename().string(), HumanBytes(bytes), rate.test,
-                 fmt::format("{:.2f}", rate.mean()), fmt::format("{:.2f}", rate.deviation())});
-    }
-    table.Print(stdout);
-  }
-
   const BenchOptions& options_;
   LanguageSession session_;
   size_t vocabulary_ = 0;
   std::mt19937_64 generator_{1};
+};
+
+class Bench {
+ public:
+  explicit Bench(const BenchOptions& options) : options_(options) {
+    subjects_.push_back(std::make_unique<Subject>(options, options.engine));
+    if (!options.compared.empty()) subjects_.push_back(std::make_unique<Subject>(options, options.compared));
+  }
+
+  // Engines take turns, so that both see the same disturbances.
+  int Execute(bool as_json) {
+    InterruptScope interrupts;
+    for (uint32_t repetition = 0; repetition <= options_.repetitions && !InterruptScope::Requested(); ++repetition) {
+      for (const auto& subject : subjects_) subject->Sample(repetition == 0);
+    }
+    if (!InterruptScope::Requested()) limits_ = MeasureLimits(subjects_[0]->Threads());
+    if (as_json) {
+      ReportJson();
+    } else {
+      ReportTable();
+    }
+    return InterruptScope::Requested() ? kInterrupted : kOk;
+  }
+
+ private:
+  // How many times the first engine is as fast as the second.
+  double Ratio(char kind) const {
+    const double other = subjects_[1]->MedianOf(kind);
+    return other > 0 ? subjects_[0]->MedianOf(kind) / other : 0;
+  }
+
+  void ReportJson() const {
+    Json report = subjects_[0]->ToJson();
+    report["model"] = options_.model;
+    report["bytes"] = std::filesystem::file_size(options_.model);
+    report["cpu"] = CpuDescription();
+    report["isa"] = limits_.isa;
+    report["depth"] = options_.depth;
+    report["read_bandwidth_gb_per_second"] = limits_.read_gigabytes_per_second;
+    report["int8_gops"] = limits_.int8_gops;
+    if (subjects_.size() > 1) {
+      report["compared"] = subjects_[1]->ToJson();
+      if (options_.prompt_tokens) report["prompt_ratio"] = Ratio('p');
+      if (options_.generated_tokens) report["generation_ratio"] = Ratio('t');
+    }
+    PrintJson(report);
+  }
+
+  void ReportTable() const {
+    const uint32_t threads = subjects_[0]->Threads();
+    std::printf("%s, %u thread%s\n", CpuDescription().c_str(), threads, threads == 1 ? "" : "s");
+    for (const auto& subject : subjects_) std::printf("%s\n", subject->EngineText().c_str());
+    if (limits_.int8_gops > 0) {
+      std::printf("limits (%s): reads %.1f GB/s, multiplies %.0f GOPS in 8 bits\n", limits_.isa.c_str(),
+                  limits_.read_gigabytes_per_second, limits_.int8_gops);
+    }
+    std::printf("\n");
+    Table table({"model", "size", "engine", "test", "tokens/s", "deviation"});
+    table.AlignRight(1).AlignRight(4).AlignRight(5);
+    for (const auto& subject : subjects_) {
+      for (const Rate& rate : subject->rates) {
+        table.Add({std::filesystem::path(options_.model).filename().string(),
+                   HumanBytes(std::filesystem::file_size(options_.model)), subject->EngineName(), rate.test,
+                   fmt::format("{:.2f}", rate.mean()), fmt::format("{:.2f}", rate.deviation())});
+      }
+    }
+    table.Print(stdout);
+    if (subjects_.size() < 2) return;
+    std::printf("\n%s against %s, medians:", subjects_[0]->EngineName().c_str(), subjects_[1]->EngineName().c_str());
+    if (options_.prompt_tokens) std::printf(" prompt %.2f times", Ratio('p'));
+    if (options_.generated_tokens) std::printf(" generation %.2f times", Ratio('t'));
+    std::printf("\n");
+  }
+
+  const BenchOptions& options_;
+  std::vector<std::unique_ptr<Subject>> subjects_;
+  MachineLimits limits_;
 };
 
 }  // namespace
@@ -149,6 +249,14 @@ void AddBench(CLI::App& app, const Globals& globals, Action& action) {
                    "Measured runs of each test, after one that does not count")
       ->check(CLI::Range(1u, 10000u))
       ->capture_default_str();
+  verb->add_option("--depth", options->depth, "Tokens that are in the context before each test")
+      ->check(CLI::Range(0u, 1048576u))
+      ->capture_default_str();
+  verb->add_option("--engine", options->engine, "auto, native or llama; stands above OWML_ENGINE")
+      ->check(CLI::IsMember({"auto", "native", "llama"}))
+      ->capture_default_str();
+  verb->add_option("--compare", options->compared, "Another engine, native or llama, in turns with the first")
+      ->check(CLI::IsMember({"native", "llama"}));
   verb->add_option("-b,--batch", options->stage.batch_size, "Tokens of one batch; 0 = the engine's default")
       ->check(CLI::Range(0u, 1048576u))
       ->capture_default_str();
@@ -157,8 +265,10 @@ void AddBench(CLI::App& app, const Globals& globals, Action& action) {
       ->envname("OWML_THREADS")
       ->capture_default_str();
   verb->footer(
-      "ppN: N random tokens in one run from an empty context. tgN: N runs of one token from an empty "
-      "context.\n\nExamples:\n"
+      "ppN: N random tokens in one run. tgN: N runs of one token. Both from an empty context, or behind --depth "
+      "tokens.\n"
+      "The limits are what the same threads read and multiply without a model.\n\nExamples:\n"
+      "  owml bench model.gguf --engine native --compare llama\n"
       "  owml bench model.gguf\n"
       "  owml bench model.gguf -p 512 -n 0 -r 10 -t 2");
   verb->callback(

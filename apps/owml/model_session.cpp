@@ -25,6 +25,7 @@ ModelSession::ModelSession(const std::string& path, const StageSettings& setting
     Check(stage_.As(&options_), "asking for stage options");
     if (settings.threads) Check(options_->SetIntraOpThreadCount(settings.threads), "setting the thread count");
     if (settings.batch_size) Check(options_->SetBatchSize(settings.batch_size), "setting the batch size");
+    if (settings.engine != OWML_ENGINE_AUTO) Check(options_->SetEngine(settings.engine), "choosing the engine");
     ComPtr<IWinMLStatefulStageOptions> stateful;
     if (settings.capacity) {
       Check(stage_.As(&stateful), "asking for sequence options");

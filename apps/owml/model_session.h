@@ -23,6 +23,7 @@ struct StageSettings {
   uint32_t threads = 0;     // 0 = as many as the process may use
   uint64_t capacity = 0;    // positions; 0 = the backend's default
   uint32_t batch_size = 0;  // 0 = the backend's default
+  OWML_ENGINE engine = OWML_ENGINE_AUTO;
   std::vector<std::pair<std::string, int64_t>> dimensions;
 };
 

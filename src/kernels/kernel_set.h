@@ -5,6 +5,7 @@
 #include "kernels/attention_kernel.h"
 #include "kernels/kernels.h"
 #include "kernels/matmul_kernel.h"
+#include "kernels/probe_kernel.h"
 #include "kernels/row_kernels.h"
 
 namespace owml::kernels {
@@ -34,6 +35,8 @@ constexpr Kernels KernelSet(Isa isa) {
       .attend = Attend<V>,
       .merge_attention = MergeAttention<V>,
       .finish_attention = FinishAttention<V>,
+      .probe_read = ProbeRead<V>,
+      .probe_multiply = ProbeMultiply<V>,
   };
 }
 

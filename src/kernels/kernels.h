@@ -63,6 +63,9 @@ struct AttendCall {
   float* states;           // [rows][AttentionStateSize], written
 };
 
+// Multiplications and additions of a round of probe_multiply.
+inline constexpr uint64_t kProbeOperations = 16 * 64 * 2;
+
 struct Kernels {
   Isa isa;
 
@@ -102,6 +105,11 @@ struct Kernels {
   // total = total and part, where part follows.
   void (*merge_attention)(float* total, const float* part, size_t width);
   void (*finish_attention)(const float* state, size_t width, float* out);
+
+  // Limits of the machine. Reads `count` bytes, at least 256; multiplies 64 bytes at `operands` by 4 behind them,
+  // kProbeOperations for each round. The results only keep the work from being left out.
+  uint64_t (*probe_read)(const std::byte* from, size_t count);
+  uint64_t (*probe_multiply)(const std::byte* operands, size_t rounds);
 
   auto Matmul(WeightType type) const { return matmul[static_cast<size_t>(type)]; }
 };

@@ -115,6 +115,31 @@ def test_bench_reports_both_rates(owml, gguf):
     assert "tg2" in only.out and "pp" not in only.out.split("tokens/s")[1]
 
 
+def test_bench_compares_engines_and_measures_the_machine(owml, gguf):
+    arguments = ["bench", gguf, "-p", 8, "-n", 4, "-r", 2, "--engine", "native", "--compare", "llama"]
+    report = owml(*arguments, "--json").json()
+    assert (report["engine"], report["compared"]["engine"]) == ("native", "llama")
+    assert report["isa"] in ("scalar", "avx2", "avx512")
+    assert report["read_bandwidth_gb_per_second"] > 0 and report["int8_gops"] > 0
+    for kind in ("prompt", "generation"):
+        rates = [side[f"{kind}_tokens_per_second"] for side in (report, report["compared"])]
+        assert report[f"{kind}_ratio"] == pytest.approx(rates[0] / rates[1])
+    text = owml(*arguments).out
+    assert "GB/s" in text and "native against llama" in text
+
+
+def test_bench_measures_behind_a_depth(owml, gguf):
+    report = owml("bench", gguf, "-p", 4, "-n", 3, "-r", 1, "--depth", 20, "--json").json()
+    assert [row["test"] for row in report["results"]] == ["pp4 @ d20", "tg3 @ d20"]
+    assert report["depth"] == 20
+
+
+@pytest.mark.parametrize("engine", ["native", "llama"])
+def test_bench_runs_the_engine_that_is_named(owml, gguf, engine):
+    report = owml("bench", gguf, "-p", 2, "-n", 0, "-r", 1, "--engine", engine, "--json").json()
+    assert report["engine"] == engine and "generation_tokens_per_second" not in report
+
+
 def first_processor():
     import os
 

@@ -199,6 +199,20 @@ TEST_P(RowKernelsTest, ScalingTouchesOnlyItsRow) {
   }
 }
 
+TEST_P(RowKernelsTest, ProbesSeeEveryByteAndDoEveryRound) {
+  std::vector<std::byte> memory(4096, std::byte{0});
+  EXPECT_EQ(kernels().probe_read(memory.data(), memory.size()), 0u);
+  for (const size_t at : {0, 255, 256, 2000, 4095}) {
+    memory[at] = std::byte{5};
+    EXPECT_EQ(kernels().probe_read(memory.data(), memory.size()), 5u);
+    memory[at] = std::byte{0};
+  }
+  std::fill(memory.begin(), memory.end(), std::byte{2});
+  // 64 products of 2 by 2 in each of 16 sums.
+  const uint64_t once = kernels().probe_multiply(memory.data(), 1);
+  EXPECT_EQ(kernels().probe_multiply(memory.data(), 11) - once, 10u * 16 * 64 * 4);
+}
+
 OWML_INSTANTIATE_FOR_EVERY_ISA(RowKernelsTest);
 
 }  // namespace
