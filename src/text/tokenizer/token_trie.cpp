@@ -5,18 +5,42 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <utility>
 
 namespace owml::text {
 namespace {
 
 constexpr uint32_t kRootParent = UINT32_MAX - 1;  // taken, and nobody's child
 
+// The first eight bytes as a number that is ordered as they are.
+uint64_t SortKey(std::string_view text) {
+  uint64_t key = 0;
+  for (size_t i = 0; i < sizeof(key); ++i) key = key << 8 | (i < text.size() ? static_cast<uint8_t>(text[i]) : 0);
+  return key;
+}
+
+// In the order of their texts; equal ones stay in theirs.
+void Sort(std::vector<std::pair<std::string_view, uint32_t>>* entries) {
+  std::vector<std::pair<uint64_t, uint32_t>> order;  // key and place: most texts differ in their keys
+  order.reserve(entries->size());
+  for (const auto& [text, value] : *entries) order.emplace_back(SortKey(text), static_cast<uint32_t>(order.size()));
+  std::sort(order.begin(), order.end(), [entries](const auto& a, const auto& b) {
+    if (a.first != b.first) return a.first < b.first;
+    const int compared = (*entries)[a.second].first.compare((*entries)[b.second].first);
+    return compared != 0 ? compared < 0 : a.second < b.second;
+  });
+  std::vector<std::pair<std::string_view, uint32_t>> sorted;
+  sorted.reserve(order.size());
+  for (const auto& [key, place] : order) sorted.push_back((*entries)[place]);
+  *entries = std::move(sorted);
+}
+
 }  // namespace
 
 TokenTrie::TokenTrie(std::vector<std::pair<std::string_view, uint32_t>> entries) {
   std::erase_if(entries, [](const auto& entry) { return entry.first.empty(); });
   if (entries.empty()) return;
-  std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  Sort(&entries);
 
   // A part of the sorted entries that share their first `depth` bytes, and the unit of these.
   struct Part {
