@@ -3,8 +3,12 @@
 """Tests of owml template."""
 
 import json
+import os
+import pathlib
+import shutil
 
 import pytest
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 CHAT = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}]
 OPENING = "<|im_start|>assistant\n"
@@ -103,3 +107,65 @@ def test_values_for_the_template_reach_it(owml, tmp_path):
     }
     done = owml("template", folder, "-", stdin=json.dumps(request))
     assert (done.code, done.out) == (0, "user: hi calm=3=2.5")
+
+
+@pytest.fixture(scope="module")
+def tool_folder(tmp_path_factory):
+    """A tokenizer of bytes under Qwen 2.5's template."""
+    template = pathlib.Path(os.environ.get("OWML_TEST_LLAMA_DATA", "")) / "templates/Qwen-Qwen2.5-7B-Instruct.jinja"
+    if not template.is_file():
+        pytest.skip("the chat templates of llama.cpp have not been fetched")
+    folder = tmp_path_factory.mktemp("tools")
+    alphabet = {letter: number for number, letter in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}
+    tokenizer = Tokenizer(models.BPE(vocab=alphabet, merges=[]))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.add_special_tokens(["<|im_start|>", "<|im_end|>"])
+    tokenizer.save(str(folder / "tokenizer.json"))
+    shutil.copyfile(template, folder / "chat_template.jinja")
+    return folder
+
+
+def test_tools_calls_and_answers_are_rendered_and_the_next_call_is_constrained(owml, tool_folder):
+    request = {
+        "messages": [
+            {"role": "user", "content": "What is 12 times 34?"},
+            {
+                "role": "assistant",
+                "tool_calls": [
+                    {
+                        "id": "c1",
+                        "type": "function",
+                        "function": {"name": "multiply", "arguments": json.dumps({"a": 12, "b": 34})},
+                    }
+                ],
+            },
+            {"role": "tool", "tool_call_id": "c1", "name": "multiply", "content": "408"},
+        ],
+        "tools": [
+            {
+                "type": "function",
+                "function": {
+                    "name": "multiply",
+                    "description": "Multiply two numbers.",
+                    "parameters": {"type": "object", "properties": {"a": {"type": "number"}, "b": {"type": "number"}}},
+                },
+            }
+        ],
+        "tool_choice": {"type": "function", "function": {"name": "multiply"}},
+    }
+    report = owml("template", tool_folder, "-", "--json", stdin=json.dumps(request)).json()
+    assert "Multiply two numbers." in report["text"]
+    assert '<tool_call>\n{"name": "multiply", "arguments": {"a": 12, "b": 34}}\n</tool_call>' in report["text"]
+    assert "<tool_response>\n408\n</tool_response>" in report["text"]
+    assert "toolCalls" in report["parserCapabilities"]
+    assert report["constraint"]["value"] and report["constraint"]["lazy"] is False
+    request["tool_choice"] = "none"
+    report = owml("template", tool_folder, "-", "--json", stdin=json.dumps(request)).json()
+    assert "Multiply two numbers." in report["text"] and report["constraint"] is None
+
+
+def test_what_the_template_does_not_support_keeps_its_own_sentence(owml, gguf):
+    tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
+    done = owml("template", gguf, "-", stdin=json.dumps({"messages": CHAT, "tools": [tool]}))
+    assert done.code == 1 and "tools" in done.sentence()

@@ -12,6 +12,7 @@ from openwinml.runtime import (
     ChatCompletionEventType,
     ChatCompletionMessage,
     ChatCompletionRequest,
+    ChatCompletionResponseFormat,
     ChatCompletionTemplateValue,
     ChatCompletionTemplateValueType,
     ChatCompletionTool,
@@ -19,6 +20,8 @@ from openwinml.runtime import (
     ChatCompletionToolChoice,
     ConversationParserCapabilities,
     NotSupportedError,
+    TokenConstraintStateFlags,
+    TokenConstraintStatus,
     Tokenizer,
     WinMLError,
 )
@@ -99,6 +102,54 @@ def test_tools_are_shown_to_the_model_and_calls_become_events(tokenizer):
     assert json.loads("".join(event.text for event in deltas)) == {"a": 12, "b": 34}
     assert {event.call_id for event in deltas} == {start.call_id}
     assert [event.type for event in events][-2:] == [kinds.TOOL_CALL_END, kinds.COMPLETED]
+
+
+def accept(tokenizer, constraint, text):
+    for token in tokenizer.encode(text, add_special_tokens=False):
+        constraint.accept_token(token)
+    return constraint.state
+
+
+def test_an_optional_call_is_constrained_from_its_trigger_on(tokenizer):
+    with tokenizer.format_conversation(ChatCompletionRequest((QUESTION,), (TOOL,))) as result:
+        assert result.constraint.lazy and result.constraint_triggers
+        with tokenizer.create_constraint(result) as constraint:
+            assert constraint.state.state_flags & TokenConstraintStateFlags.AWAITING_TRIGGER
+            state = accept(tokenizer, constraint, "I had better compute. " + CALL)
+            assert state.state_flags == TokenConstraintStateFlags.CAN_STOP
+            constraint.reset()
+            with pytest.raises(WinMLError):
+                accept(tokenizer, constraint, CALL.replace("multiply", "divide"))
+            assert constraint.state.status == TokenConstraintStatus.POISONED
+
+
+def test_an_answer_without_the_required_call_cannot_end(tokenizer):
+    request = ChatCompletionRequest((QUESTION,), (TOOL,), tool_choice=ChatCompletionToolChoice.REQUIRED)
+    with tokenizer.format_conversation(request) as result:
+        assert not result.constraint.lazy
+        with tokenizer.create_constraint(result) as constraint:
+            state = accept(tokenizer, constraint, "I had better compute. ")
+            assert state.state_flags == TokenConstraintStateFlags.NONE
+            assert accept(tokenizer, constraint, CALL).state_flags == TokenConstraintStateFlags.CAN_STOP
+            constraint.reset()
+            with pytest.raises(WinMLError):
+                constraint.accept_token(tokenizer.eos_token_ids[0])
+
+
+def test_an_answer_of_a_schema_is_constrained_to_it(tokenizer):
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+    schema["additionalProperties"] = False
+    request = ChatCompletionRequest(
+        (QUESTION,),
+        response_format=ChatCompletionResponseFormat.JSON_SCHEMA,
+        response_schema_name="answer",
+        response_schema_json=json.dumps(schema),
+    )
+    with tokenizer.format_conversation(request) as result, tokenizer.create_constraint(result) as constraint:
+        assert accept(tokenizer, constraint, '{"a":1}').state_flags & TokenConstraintStateFlags.CAN_STOP
+        constraint.reset()
+        with pytest.raises(WinMLError):
+            accept(tokenizer, constraint, '{"b":1}')
 
 
 def test_a_parser_starts_again_after_reset(tokenizer):
