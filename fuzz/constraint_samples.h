@@ -19,11 +19,18 @@ inline constexpr const char* kSchemas[] = {
 
 inline constexpr const char* kGrammars[] = {
     "root ::= \"a\" | \"b\" root?",
-    "# remark\nroot ::= item (\",\" item){0,3} .\nitem ::= [a-z\\]]+ | [^\\x00-\\x1F\"\\\\] | \"\\u00e9\\n\"\n  | "
-    "(\"x\" | \"\")*",
-    "root ::= a b\na ::= \"\"\nb ::= a c\nc ::= root \"x\" | \"y\"",
-    "root ::= %json_schema \"{\\\"type\\\":\\\"object\\\"}\"",
-    "root ::= (((\"a\"*)*)+){2,}",
+    R"gbnf(# remark
+root ::= item ("," item){0,3} .
+item ::= [a-z\]]+ | [^\x00-\x1F"\\] | "\u00e9\n"
+  | ("x" | "")*
+)gbnf",
+    R"gbnf(root ::= a b
+a ::= ""
+b ::= a c
+c ::= root "x" | "y")gbnf",
+    R"gbnf(root ::= %json_schema "{\"type\":\"object\"}")gbnf",
+    R"gbnf(root ::= ((("a"*)*)+){2,})gbnf",
+    "%begun_with \"a\\n\"\nroot ::= [a-z\\n]{3}",
 };
 
 inline constexpr const char* kExpressions[] = {

@@ -98,6 +98,20 @@ const TokenSet& ConstraintMatcher::Allowed() {
   return masks_.front().second;
 }
 
+void ConstraintMatcher::AddPart(const LocalPart& part, ParserStates::Link link, TokenSet* mask) {
+  if (part.plain) mask->Add(*part.plain);
+  if (part.many) mask->Add(*part.many);
+  for (uint32_t token : part.few) mask->Add(token);
+  if (link == ParserStates::kOutside || part.beyond.empty()) return;
+  const VocabularyTrie& beyond = part.beyond;
+  TokenMasks::Walk(beyond, states_.get(), states_->Behind(link), [&](uint32_t node, ParserStates::Set) {
+    if (!beyond.nodes()[node].ends) return;
+    for (uint32_t i = beyond.nodes()[node].first_token; i < beyond.tokens_end(node + 1); ++i) {
+      mask->Add(beyond.tokens()[i]);
+    }
+  });
+}
+
 void ConstraintMatcher::Fill(TokenSet* mask) {
   if (locals_.size() > kRememberedLocals) locals_.clear();
   // Stepping may add sets, so the list is copied.
@@ -105,17 +119,8 @@ void ConstraintMatcher::Fill(TokenSet* mask) {
   const std::vector<ParserStates::Item> active(span.begin(), span.end());
   for (const ParserStates::Item& item : active) {
     const LocalMask& local = Local(item.state);
-    if (local.plain) mask->Add(*local.plain);
-    if (local.many) mask->Add(*local.many);
-    for (uint32_t token : local.few) mask->Add(token);
-    if (item.link == ParserStates::kOutside || local.beyond.empty()) continue;
-    const VocabularyTrie& beyond = local.beyond;
-    TokenMasks::Walk(beyond, states_.get(), states_->Behind(item.link), [&](uint32_t node, ParserStates::Set) {
-      if (!beyond.nodes()[node].ends) return;
-      for (uint32_t i = beyond.nodes()[node].first_token; i < beyond.tokens_end(node + 1); ++i) {
-        mask->Add(beyond.tokens()[i]);
-      }
-    });
+    AddPart(*local.common, item.link, mask);
+    AddPart(local.longer, item.link, mask);
   }
   for (const auto& [id, text] : constraint_->preserved) {
     ParserStates::Set set = at_;

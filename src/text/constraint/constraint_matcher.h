@@ -55,6 +55,7 @@ class ConstraintMatcher {
   void Wait(uint32_t id);
   bool Read(std::string_view text);
   void Fill(TokenSet* mask);
+  void AddPart(const LocalPart& part, ParserStates::Link link, TokenSet* mask);
   const LocalMask& Local(uint32_t state);
   void Arrive(ParserStates::Set set);
 

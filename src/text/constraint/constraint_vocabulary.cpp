@@ -47,11 +47,15 @@ ConstraintVocabulary::ConstraintVocabulary(std::shared_ptr<const Tokenizer> toke
     storage_ += bytes;
   }
   texts_.resize(limit);
-  std::vector<VocabularyTrie::Entry> entries;
+  std::vector<VocabularyTrie::Entry> entries, long_entries;
   std::vector<uint32_t> plain;
   for (uint32_t id = 0; id < limit; ++id) {
     texts_[id] = std::string_view(storage_).substr(places[id].first, places[id].second);
     if (texts_[id].empty()) continue;
+    if (texts_[id].size() > kShort) {
+      long_entries.push_back({texts_[id], id});
+      continue;
+    }
     entries.push_back({texts_[id], id});
     plain.push_back(PlainCharacters(texts_[id]));
   }
@@ -69,6 +73,7 @@ ConstraintVocabulary::ConstraintVocabulary(std::shared_ptr<const Tokenizer> toke
     slices_.push_back(std::move(slice));
   }
   trie_ = VocabularyTrie(std::move(entries));
+  long_trie_ = VocabularyTrie(std::move(long_entries));
 }
 
 const Sha256::Digest& ConstraintVocabulary::Identity() const {

@@ -36,7 +36,11 @@ class ConstraintVocabulary {
   // Empty for tokens that do not stand for text: special ones and those without bytes.
   std::string_view TextBytes(uint32_t id) const { return texts_[id]; }
 
+  static constexpr size_t kShort = 32;  // bytes
+
+  // Text tokens of up to kShort bytes, also in the slices, and the others.
   const VocabularyTrie& trie() const { return trie_; }
+  const VocabularyTrie& long_trie() const { return long_trie_; }
   // By length, the longest first.
   const std::vector<Slice>& slices() const { return slices_; }
 
@@ -54,6 +58,7 @@ class ConstraintVocabulary {
   TokenSet eos_;
   TokenSet all_;
   VocabularyTrie trie_;
+  VocabularyTrie long_trie_;
   std::vector<Slice> slices_;
   mutable LocalMaskCache local_masks_;
   mutable std::once_flag identity_once_;

@@ -14,15 +14,27 @@
 
 namespace owml::text {
 
-struct LocalMask {
+// Tokens up to ConstraintVocabulary::kShort bytes. States that look alike that far share it.
+struct LocalPart {
   // Tokens that stay inside the rule or end with it: dense when they are many.
   std::vector<uint32_t> few;
   std::shared_ptr<const TokenSet> plain;  // of a slice; null for none
   std::shared_ptr<const TokenSet> many;   // null: see `few`
   // Tokens that go on behind the end of the rule, by the part that is behind it.
   VocabularyTrie beyond;
+};
 
-  size_t bytes() const { return sizeof(*this) + few.size() * 4 + (many ? many->bytes() : 0) + beyond.bytes(); }
+struct LocalMask {
+  std::shared_ptr<const LocalPart> common;
+  LocalPart longer;  // the tokens of more bytes
+
+  size_t bytes() const {
+    size_t sum = sizeof(*this);
+    for (const LocalPart* part : {common.get(), &longer}) {
+      sum += part->few.size() * 4 + (part->many ? part->many->bytes() : 0) + part->beyond.bytes();
+    }
+    return sum;
+  }
 };
 
 // Bounded; forgets everything when it is full, since what is in use is soon there again.

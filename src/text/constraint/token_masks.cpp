@@ -12,6 +12,8 @@ namespace {
 
 constexpr size_t kMostBytes = 64u << 20;   // of masks, for one constraint
 constexpr size_t kMostAnalysis = 4000000;  // items kept for further masks
+constexpr size_t kFewMasks = 16;           // before states are put into classes
+constexpr size_t kMostClasses = 50000;     // states that are worth it
 constexpr size_t kMostFew = 512;           // tokens in a list
 constexpr size_t kLongestSignature = 1u << 20;
 
@@ -140,6 +142,7 @@ std::shared_ptr<const LocalMask> TokenMasks::Of(uint32_t state) const {
   }
   if (bytes_ > kMostBytes) {
     masks_.clear();
+    parts_.clear();
     bytes_ = 0;
   }
   bytes_ += mask->bytes();
@@ -152,21 +155,42 @@ std::shared_ptr<const LocalMask> TokenMasks::Compute(uint32_t state) const {
     analysis_ = std::make_unique<ParserStates>(program_);
     plain_depth_ = std::make_unique<PlainDepth>(analysis_.get());
   }
-  const ParserStates::Set start = analysis_->At(state);
+  if (++computed_ == kFewMasks && program_->states().size() <= kMostClasses) {
+    classes_ = ClassesOfStates(*program_, ConstraintVocabulary::kShort);
+  }
   auto mask = std::make_shared<LocalMask>();
+  if (classes_.empty()) {
+    mask->common = ComputeCommon(state);
+  } else {
+    auto& part = parts_[classes_[state]];
+    if (!part) part = ComputeCommon(state);
+    mask->common = part;
+  }
+  Sort(vocabulary_->long_trie(), analysis_->At(state), &mask->longer);
+  return mask;
+}
+
+std::shared_ptr<const LocalPart> TokenMasks::ComputeCommon(uint32_t state) const {
+  auto part = std::make_shared<LocalPart>();
+  const ParserStates::Set start = analysis_->At(state);
   const VocabularyTrie* trie = &vocabulary_->trie();
   const uint32_t depth = plain_depth_->Of(start, vocabulary_->slices());
   for (const auto& slice : vocabulary_->slices()) {
     if (slice.characters != depth) continue;
     trie = &slice.others;
-    mask->plain = std::shared_ptr<const TokenSet>(vocabulary_, &slice.plain);
+    part->plain = std::shared_ptr<const TokenSet>(vocabulary_, &slice.plain);
   }
+  Sort(*trie, start, part.get());
+  return part;
+}
+
+void TokenMasks::Sort(const VocabularyTrie& trie, ParserStates::Set start, LocalPart* part) const {
   std::vector<std::pair<uint32_t, uint32_t>> accepted;  // runs of tokens in the order of the trie
   std::vector<uint32_t> ends;                           // nodes at which the rule may be over
   size_t count = 0;
-  Walk(*trie, analysis_.get(), start, [&](uint32_t node, ParserStates::Set set) {
-    if (trie->nodes()[node].ends) {
-      const uint32_t first = trie->nodes()[node].first_token, last = trie->tokens_end(node + 1);
+  Walk(trie, analysis_.get(), start, [&](uint32_t node, ParserStates::Set set) {
+    if (trie.nodes()[node].ends) {
+      const uint32_t first = trie.nodes()[node].first_token, last = trie.tokens_end(node + 1);
       count += last - first;
       if (!accepted.empty() && accepted.back().second == first) {
         accepted.back().second = last;
@@ -179,22 +203,21 @@ std::shared_ptr<const LocalMask> TokenMasks::Compute(uint32_t state) const {
   TokenSet inside(vocabulary_->limit());
   for (const auto& [first, last] : accepted) {
     for (uint32_t i = first; i < last; ++i) {
-      inside.Add(trie->tokens()[i]);
-      if (count <= kMostFew) mask->few.push_back(trie->tokens()[i]);
+      inside.Add(trie.tokens()[i]);
+      if (count <= kMostFew) part->few.push_back(trie.tokens()[i]);
     }
   }
   std::vector<VocabularyTrie::Entry> beyond;
   for (uint32_t node : ends) {
-    const VocabularyTrie::Node& at = trie->nodes()[node];
-    const uint32_t first = at.ends ? trie->tokens_end(node + 1) : at.first_token;
-    for (uint32_t i = first; i < trie->tokens_end(at.behind); ++i) {
-      const uint32_t token = trie->tokens()[i];
+    const VocabularyTrie::Node& at = trie.nodes()[node];
+    const uint32_t first = at.ends ? trie.tokens_end(node + 1) : at.first_token;
+    for (uint32_t i = first; i < trie.tokens_end(at.behind); ++i) {
+      const uint32_t token = trie.tokens()[i];
       if (!inside.Has(token)) beyond.push_back({vocabulary_->TextBytes(token).substr(at.depth), token});
     }
   }
-  mask->beyond = VocabularyTrie(std::move(beyond));
-  if (count > kMostFew) mask->many = std::make_shared<TokenSet>(std::move(inside));
-  return mask;
+  part->beyond = VocabularyTrie(std::move(beyond));
+  if (count > kMostFew) part->many = std::make_shared<TokenSet>(std::move(inside));
 }
 
 }  // namespace owml::text

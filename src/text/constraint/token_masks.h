@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -13,6 +14,7 @@
 #include "text/constraint/constraint_vocabulary.h"
 #include "text/constraint/local_mask.h"
 #include "text/constraint/parser_states.h"
+#include "text/constraint/state_classes.h"
 
 namespace owml::text {
 
@@ -48,6 +50,9 @@ class TokenMasks {
   class PlainDepth;
 
   std::shared_ptr<const LocalMask> Compute(uint32_t state) const;
+  std::shared_ptr<const LocalPart> ComputeCommon(uint32_t state) const;
+  // Sorts the tokens of `trie` into `part` by what they do from `start`.
+  void Sort(const VocabularyTrie& trie, ParserStates::Set start, LocalPart* part) const;
 
   std::shared_ptr<const GrammarProgram> program_;
   std::shared_ptr<const ConstraintVocabulary> vocabulary_;
@@ -56,6 +61,9 @@ class TokenMasks {
   mutable std::unique_ptr<PlainDepth> plain_depth_;
   mutable std::unordered_map<uint32_t, std::shared_ptr<const LocalMask>> masks_;
   mutable size_t bytes_ = 0;
+  mutable size_t computed_ = 0;
+  mutable std::vector<StateClass> classes_;  // empty while there are few masks
+  mutable std::map<StateClass, std::shared_ptr<const LocalPart>> parts_;
   mutable std::unordered_map<uint32_t, std::string> signatures_;  // of leaf rules, hashed
 };
 

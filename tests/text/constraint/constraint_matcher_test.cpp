@@ -143,6 +143,14 @@ TEST_P(ConstraintMatcherTest, MasksEqualTryingEveryTokenInASchema) {
          R"({"id":42,"kind":"alphabet","tags":["twelve chars","ünïcödé"],"code":"AB-1234"})");
 }
 
+TEST_P(ConstraintMatcherTest, MasksEqualTryingEveryTokenInCountedText) {
+  // Both far from the limit and near it.
+  Follow(
+      Request("json_schema", R"({"type":"array","items":{"type":"string","minLength":3,"maxLength":100},"maxItems":2})"),
+      R"(["a string of more than sixteen tokens, so that states far from its limit of ninety are shared!","日本語の文字列\n"])");
+  Follow(Request("gbnf", "root ::= ([a-z ]{2,7} [.,]){1,40}"), "one, two, three, four, five.");
+}
+
 TEST_P(ConstraintMatcherTest, MasksEqualTryingEveryTokenInAnAmbiguousGrammar) {
   Follow(Request("gbnf",
                  "root ::= item (\",\" item)* \".\"?\nitem ::= word | word \"-\" word | \"(\" root \")\"\n"
