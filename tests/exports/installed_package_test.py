@@ -134,6 +134,23 @@ class InstalledPackageTest(unittest.TestCase):
         reference = run(self.prefix / "bin" / "owml", "generate", model, PROMPT, "-n", "16", "--temperature", "0")
         self.assertEqual(text, reference.stdout)
 
+    def test_chat_examples_give_the_same_answer(self):
+        model = self.need_model()
+        # The same engine, greedily: whichever face a program takes, the answer is the same.
+        env = environment(OWML_ENGINE="native")
+        question = "Name the three primary colors."
+        answers = {name: run(self.example(name), model, question, env=env).stdout
+                   for name in ("c_chat", "cpp_chat", "cpp_language_model")}
+        self.assertIn("Blue", answers["cpp_chat"])
+        self.assertEqual(answers["c_chat"], answers["cpp_chat"])
+        self.assertEqual(answers["cpp_language_model"], answers["cpp_chat"])
+
+    def test_chat_examples_tell_what_went_wrong(self):
+        for name in ("c_chat", "cpp_chat", "cpp_language_model"):
+            done = run(self.example(name), "/nowhere/model.gguf", "x", expect=1)
+            self.assertIn("/nowhere/model.gguf", done.stderr)
+            self.assertEqual(done.stdout, "")
+
     def test_windowsml_names_find_the_same_libraries(self):
         source = self.folder / "windowsml"
         source.mkdir()

@@ -2,6 +2,8 @@
 // The models are written by tests/support/onnx_decoders.
 #include <WinMLTensorFactory.h>
 
+#include <winml/tasks/text_generation/onnx/TextGeneration.hpp>
+
 #include "backend/ort/raw_ort.h"
 #include "base/half.h"
 #include "com/wide.h"
@@ -261,6 +263,32 @@ TEST_P(OnnxGeneration, UnifiedPipelinesGiveTheTokensOfTheRawLoop) {
     EXPECT_EQ(Continue({1, 9, 4}, kCount).tokens, expected);
     session.Reset();
   }
+}
+
+TEST_P(OnnxGeneration, TheHelperBuildsStageAndPipelineByNames) {
+  namespace helpers = winml::tasks::text_generation;
+  ComPtr<IWinMLModel> model_file;
+  ASSERT_EQ(runtime->LoadModelFromFile(ToWide(Path("model.onnx")).c_str(), nullptr, model_file.GetAddressOf()), S_OK);
+  const helpers::onnx::StateTensorPair pairs[] = {{2, 1}, {3, 2}, {4, 3}, {5, 4}};
+  helpers::onnx::BuildTextGenerationArguments arguments;
+  arguments.runtime = runtime.Get();
+  arguments.model = model_file.Get();
+  arguments.target = cpu.Get();
+  arguments.tokenizer = tokenizer.Get();
+  arguments.tokenInputName = L"input_ids";
+  arguments.outputName = L"logits";
+  arguments.debugName = L"decoder";
+  arguments.stateTensorPairs = pairs;
+  arguments.sequenceCapacityHint = kCapacity;
+  helpers::TextGeneration built;
+  ASSERT_EQ(helpers::onnx::BuildTextGeneration(arguments, built), S_OK) << openwinml::LastErrorMessage();
+  session = built.session;
+  EXPECT_EQ(Generate(kPrompt, kCount).tokens, RawUnified("model.onnx", kPrompt, kCount, kCapacity));
+  arguments.outputName = L"probabilities";
+  EXPECT_EQ(helpers::onnx::BuildTextGeneration(arguments, built), HRESULT_FROM_WIN32(ERROR_NOT_FOUND));
+  arguments.tokenInputName = nullptr;
+  EXPECT_EQ(helpers::onnx::BuildTextGeneration(arguments, built), E_POINTER);
+  session.Reset();
 }
 
 TEST_P(OnnxGeneration, UnifiedPipelinesEndAtTheirCapacity) {
