@@ -75,33 +75,36 @@ class ChatReplyParser final : public ReplyParser {
  public:
   explicit ChatReplyParser(std::shared_ptr<const ChatReplySyntax::Shared> shared) : shared_(std::move(shared)) {
     // What the prompt holds already, such as content to continue, is no news.
-    if (Read(/*at_end=*/false)) {
+    if (Read()) {
       content_ = read_.content;
       reasoning_ = read_.reasoning_content;
     }
     failed_ = false;
+    broken_.clear();
+    told_ = 0;
   }
 
   void Append(std::string_view text, std::vector<ReplyEvent>* events) override {
     text_ += text;
     credit_ += text.size() * kCreditPerByte;
     if (failed_) return;
+    if (as_content_) return TellAsContent(text, events);
     if (RunOn(text, events)) return;
     const size_t cost = shared_->format.generation_prompt.size() + text_.size();
     if (cost > credit_) return;
     credit_ -= cost;
-    if (Read(/*at_end=*/false)) Tell(/*at_end=*/false, events);
+    if (Read()) Tell(/*at_end=*/false, events);
   }
 
   void Finish(std::vector<ReplyEvent>* events) override {
-    if (!failed_ || broken_.empty()) {
+    if (!failed_ && !as_content_) {
       run_ = Run::kNone;
-      if (Read(/*at_end=*/true)) {
+      if (Read()) {
         Tell(/*at_end=*/true, events);
-        TellRest(events);
+        if (!as_content_) TellRest(events);
       }
     }
-    if (broken_.empty() && failed_) broken_ = "the reply does not have the form that the model's format prescribes";
+    if (failed_ && broken_.empty()) broken_ = "the reply does not have the form that the model's format prescribes";
     if (!broken_.empty()) events->push_back({Kind::kError, broken_, 0, {}, {}});
     for (size_t i = 0; i < calls_.size(); ++i) {
       if (calls_[i].started && !calls_[i].told_end) TellEnd(i, events);
@@ -122,7 +125,7 @@ class ChatReplyParser final : public ReplyParser {
   };
 
   // Reads all of the text into `read_`; false when nothing can be taken from it.
-  bool Read(bool at_end) {
+  bool Read() {
     const ChatReplyFormat& format = shared_->format;
     common_peg_parse_context context(format.generation_prompt + text_, COMMON_PEG_PARSE_FLAG_LENIENT);
     try {
@@ -130,7 +133,6 @@ class ChatReplyParser final : public ReplyParser {
         const common_peg_parse_result result = format.grammar.parse(context);
         failed_ = result.fail();
         read_ = common_chat_msg();
-        if (failed_ && result.end == 0) return;
         Map(context.ast, result);
         FindRun(context, result);
       });
@@ -141,7 +143,6 @@ class ChatReplyParser final : public ReplyParser {
       broken_ = error.what();
       return false;
     }
-    if (failed_ && at_end) broken_ = "the reply does not have the form that the model's format prescribes";
     return true;
   }
 
@@ -162,7 +163,6 @@ class ChatReplyParser final : public ReplyParser {
   void FindRun(const common_peg_parse_context& context, const common_peg_parse_result& result) {
     run_ = Run::kNone;
     rest_ = 0;
-    if (failed_) return;
     std::optional<size_t> end;
     bool in_reasoning = false;
     bool call_behind = false;
@@ -175,7 +175,9 @@ class ChatReplyParser final : public ReplyParser {
         call_behind = true;
       }
     });
-    if (!end || call_behind) return;
+    const size_t before = shared_->format.generation_prompt.size();
+    if (end) text_end_ = *end - std::min(*end, before);
+    if (failed_ || !end || call_behind) return;
     rest_ = context.input.size() - *end;
     rest_in_reasoning_ = in_reasoning;
     if (rest_ == 0 && shared_->text_runs_on) run_ = in_reasoning ? Run::kReasoning : Run::kContent;
@@ -188,6 +190,7 @@ class ChatReplyParser final : public ReplyParser {
     std::string& told = run_ == Run::kReasoning ? reasoning_ : content_;
     if (told.empty()) return false;
     told += text;
+    told_ = text_.size();
     events->push_back({run_ == Run::kReasoning ? Kind::kReasoning : Kind::kContent, std::string(text), 0, {}, {}});
     return true;
   }
@@ -202,15 +205,38 @@ class ChatReplyParser final : public ReplyParser {
   }
 
   void Tell(bool at_end, std::vector<ReplyEvent>* events) {
+    text_end_ = std::max(text_end_, told_);
     bool good = TellText(Kind::kReasoning, read_.reasoning_content, &reasoning_, events);
     good = TellText(Kind::kContent, read_.content, &content_, events) && good;
     good = good && read_.tool_calls.size() >= calls_.size();
     for (size_t i = 0; good && i < read_.tool_calls.size(); ++i) {
       good = TellCall(i, at_end || i + 1 < read_.tool_calls.size(), events);
     }
-    if (good) return;
-    failed_ = true;
-    broken_ = "the reply turned out to be something else than its beginning showed";
+    if (!good && !failed_) {
+      failed_ = true;
+      broken_ = "the reply turned out to be something else than its beginning showed";
+    }
+    told_ = text_end_;
+    if (failed_ && broken_.empty() && calls_.empty()) {
+      // Nothing in it looks like a call but perhaps a bracket: it is content that the format did not foresee.
+      failed_ = false;
+      as_content_ = true;
+      const std::string rest = text_.substr(std::min(told_, text_.size()));
+      TellAsContent(rest, events);
+    }
+  }
+
+  // Content as it comes, until a mark of the format shows that it is none.
+  void TellAsContent(std::string_view text, std::vector<ReplyEvent>* events) {
+    const size_t longest = 64;
+    const std::string_view all = text_;
+    const std::string_view recent = all.substr(all.size() - std::min(all.size(), text.size() + longest));
+    for (const std::string& mark : shared_->marks) {
+      if (recent.find(mark) == std::string_view::npos) continue;
+      failed_ = true;
+      return;
+    }
+    if (!text.empty()) events->push_back({Kind::kContent, std::string(text), 0, {}, {}});
   }
 
   bool TellCall(size_t index, bool complete, std::vector<ReplyEvent>* events) {
@@ -278,6 +304,10 @@ class ChatReplyParser final : public ReplyParser {
   bool failed_ = false;  // more text cannot make it right
   std::string broken_;   // why there will be an error
 
+  bool as_content_ = false;
+  size_t text_end_ = 0;  // of content and reasoning in the text, as the last reading saw it
+  size_t told_ = 0;      // the same of what was told
+
   Run run_ = Run::kNone;
   size_t rest_ = 0;  // bytes behind the last content or reasoning
   bool rest_in_reasoning_ = false;
@@ -306,6 +336,10 @@ ChatReplySyntax::ChatReplySyntax(ChatReplyFormat format) {
     }
   }
   std::sort(shared->delimiters.begin(), shared->delimiters.end());
+  // Single brackets end content in some formats, and occur in any content.
+  for (const std::string& delimiter : shared->delimiters) {
+    if (delimiter.size() > 2) shared->marks.push_back(delimiter);
+  }
   shared->delimiters.erase(std::unique(shared->delimiters.begin(), shared->delimiters.end()), shared->delimiters.end());
   shared_ = std::move(shared);
 }

@@ -42,6 +42,7 @@ class ChatReplySyntax final : public ReplySyntax {
     // Texts that end content or reasoning, when these are nothing but the text up to one of them.
     std::vector<std::string> delimiters;
     bool text_runs_on = false;
+    std::vector<std::string> marks;  // those that occur only in the format itself
     bool has_ids = false;    // the format has a place for the ids of calls
     bool has_names = false;  // and for their names
   };

@@ -202,7 +202,6 @@ FormattedPrompt ModelFormatter::Format(const Conversation& conversation) const {
   host.template_words = TrustedRoles(source_, conversation);
   host.now = static_cast<std::time_t>(conversation.unix_seconds);
   host.utc_offset = conversation.utc_offset_seconds;
-  host.thinking_is_set = conversation.enable_thinking.has_value();
 
   FormattedPrompt formatted;
   formatted.continuation = ResolveContinuation(conversation);
@@ -231,6 +230,7 @@ FormattedPrompt ModelFormatter::Format(const Conversation& conversation) const {
   inputs.add_generation_prompt = conversation.add_generation_prompt;
   if (conversation.response_schema) inputs.json_schema = conversation.response_schema->text;
   inputs.reasoning_format = COMMON_REASONING_FORMAT_AUTO;
+  // Spec-open: as llama.cpp has it, the handlers think unless they are told not to.
   inputs.enable_thinking = conversation.enable_thinking.value_or(true);
   inputs.now = std::chrono::system_clock::from_time_t(host.now);
   for (const auto& [name, value] : conversation.values) inputs.chat_template_kwargs[name] = ValueJson(value);
