@@ -185,10 +185,12 @@ class ChatReplyParser final : public ReplyParser {
 
   // Hands text of a run through; false when a parse must look at it.
   bool RunOn(std::string_view text, std::vector<ReplyEvent>* events) {
-    if (run_ == Run::kNone || Unsettled(text, shared_->delimiters) > 0) return false;
-    // Reasoning of nothing but white space is none.
     std::string& told = run_ == Run::kReasoning ? reasoning_ : content_;
-    if (told.empty()) return false;
+    // Reasoning of nothing but white space is none, which only a reading knows.
+    if (run_ == Run::kNone || told.empty() || Unsettled(text, shared_->delimiters) > 0) {
+      run_ = Run::kNone;
+      return false;
+    }
     told += text;
     told_ = text_.size();
     events->push_back({run_ == Run::kReasoning ? Kind::kReasoning : Kind::kContent, std::string(text), 0, {}, {}});
@@ -337,8 +339,10 @@ ChatReplySyntax::ChatReplySyntax(ChatReplyFormat format) {
   }
   std::sort(shared->delimiters.begin(), shared->delimiters.end());
   // Single brackets end content in some formats, and occur in any content.
-  for (const std::string& delimiter : shared->delimiters) {
-    if (delimiter.size() > 2) shared->marks.push_back(delimiter);
+  for (std::string mark : shared->delimiters) {
+    mark.erase(0, std::min(mark.find_first_not_of(" \n"), mark.size()));
+    mark.erase(mark.find_last_not_of(" \n") + 1);
+    if (mark.size() > 2) shared->marks.push_back(std::move(mark));
   }
   shared->delimiters.erase(std::unique(shared->delimiters.begin(), shared->delimiters.end()), shared->delimiters.end());
   shared_ = std::move(shared);

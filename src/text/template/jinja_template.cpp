@@ -8,14 +8,37 @@
 #include <json.h>
 
 #include <exception>
-#include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "base/error.h"
 #include "text/template/render_bounds.h"
+#include "text/unicode/cases.h"
+#include "text/unicode/utf8.h"
 
 namespace owml::text {
 namespace {
+
+// Letters beyond ASCII; of those whose upper case is several letters the usual single one stays.
+std::string MapCase(const std::string& text, jinja::case_mapping mapping) {
+  static const std::unordered_map<char32_t, char32_t> upper = [] {
+    std::unordered_map<char32_t, char32_t> map;
+    for (const CasePair& pair : Folds()) map.try_emplace(pair.to, pair.from);
+    return map;
+  }();
+  std::string mapped;
+  for (size_t at = 0; at < text.size();) {
+    const Character character = DecodeCharacter(text, at);
+    at += character.length;
+    if (mapping == jinja::case_mapping::lower) {
+      AppendLower(&mapped, character.code);
+    } else {
+      const auto found = upper.find(character.code);
+      AppendCharacter(&mapped, found == upper.end() ? character.code : found->second);
+    }
+  }
+  return mapped;
+}
 
 jinja::value Word(const std::string& text) { return jinja::mk_val<jinja::value_string>(text); }
 
@@ -59,6 +82,7 @@ std::string ReasonOf(const std::string& message) {
 }
 
 JinjaTemplate::JinjaTemplate(const std::string& source, std::string label) : label_(std::move(label)) {
+  jinja::map_case = MapCase;
   CheckTemplateSize(source, label_);
   auto parsed = std::make_unique<Parsed>();
   RunBounded(source.size(), label_ + ": its chat template", [&] {
