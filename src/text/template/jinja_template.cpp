@@ -82,7 +82,8 @@ std::string ReasonOf(const std::string& message) {
 }
 
 JinjaTemplate::JinjaTemplate(const std::string& source, std::string label) : label_(std::move(label)) {
-  jinja::map_case = MapCase;
+  static const bool set = (jinja::map_case = MapCase, true);
+  static_cast<void>(set);
   CheckTemplateSize(source, label_);
   auto parsed = std::make_unique<Parsed>();
   RunBounded(source.size(), label_ + ": its chat template", [&] {

@@ -29,16 +29,6 @@ constexpr HRESULT kNotSupported = HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED);
 // Analysing a template renders some dozens of made-up conversations.
 constexpr size_t kAnalysisBytes = 256 * 1024;
 
-// One value that the schema allows, for ReadGbnf.
-std::string SchemaExpression(const std::string& schema) {
-  std::string result = "%json_schema \"";
-  for (char c : schema) {
-    if (c == '"' || c == '\\') result += '\\';
-    result += c;
-  }
-  return result + '"';
-}
-
 std::string Field(const char* list, size_t index) { return list + ("[" + std::to_string(index) + "]"); }
 
 common_chat_msg MessageOf(const ConversationMessage& message, bool object_arguments) {
@@ -110,12 +100,12 @@ struct ModelFormatter::Handlers {
       try {
         CompileJsonSchema(whole);
       } catch (const Error&) {
-        if (!strict) return add_rule(name, SchemaExpression("{}"));
+        if (!strict) return add_rule(name, JsonSchemaInGbnf("{}"));
         refused = std::current_exception();
         throw;
       }
       compiled->insert(schema);
-      return add_rule(name, SchemaExpression(whole));
+      return add_rule(name, JsonSchemaInGbnf(whole));
     };
     RunBounded(bytes + kAnalysisBytes, label + ": its chat template", [&] {
       const common_chat_host_scope scope(&host);
