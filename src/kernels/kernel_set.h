@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/attention_kernel.h"
+#include "kernels/cache_kernel.h"
 #include "kernels/kernels.h"
 #include "kernels/matmul_kernel.h"
 #include "kernels/probe_kernel.h"
@@ -30,9 +31,9 @@ constexpr Kernels KernelSet(Isa isa) {
       .scale = Scale<V>,
       .add_scaled = AddScaled<V>,
       .soft_cap = SoftCapAll<V>,
-      .store_key = StoreKey<V>,
-      .store_value = StoreValue<V>,
-      .attend = Attend<V>,
+      .store_key = {StoreKey<V, CacheType::kF16>, StoreKey<V, CacheType::kBF16>, StoreKey<V, CacheType::kQ8>},
+      .store_value = {StoreValue<V, CacheType::kF16>, StoreValue<V, CacheType::kBF16>, StoreValue<V, CacheType::kQ8>},
+      .attend = {Attend<V, CacheType::kF16>, Attend<V, CacheType::kBF16>, Attend<V, CacheType::kQ8>},
       .merge_attention = MergeAttention<V>,
       .finish_attention = FinishAttention<V>,
       .probe_read = ProbeRead<V>,

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/cache_type.h"
 #include "kernels/isa.h"
 #include "kernels/panel.h"
 #include "kernels/weight_type.h"
@@ -34,33 +35,30 @@ struct MatmulCall {
   bool accumulate;    // adds to what is there
 };
 
-// Cached keys and values of one KV head, as halves. `width` is the head size; value rows are padded to 16.
-//   keys    [position / 16][width][16]
-//   values  [position][PaddedWidth]
-constexpr size_t PaddedWidth(size_t width) { return (width + 15) / 16 * 16; }
-
 // Online softmax goes through absolute blocks of so many positions. An engine splits longer ranges at segments, whose
 // results are merged in order, so that the result does not depend on who computes what.
 inline constexpr size_t kAttentionBlock = 64;
 inline constexpr size_t kAttentionSegment = 512;
 
-// Query heads that share a KV head, handled in one call.
-inline constexpr size_t kMaxAttendRows = 4;
+// Query rows of a call: heads of one token or of a few neighbours that share a KV head.
+inline constexpr size_t kMaxAttendRows = 8;
 
 // Softmax of a range in the making: sums of [PaddedWidth] values, then maximum, then sum of weights.
 constexpr size_t AttentionStateSize(size_t width) { return PaddedWidth(width) + 2; }
 
+// Rows see the positions `firsts` to before `ends`, or from `begin` on where that is later. The ends lie in one block,
+// and so do the positions where rows begin.
 struct AttendCall {
-  const float* queries;  // [rows][width], already divided by the root of the head size
-  size_t rows;           // 1 to kMaxAttendRows
+  const float* queries[kMaxAttendRows];  // [width], already divided by the root of the head size
+  size_t firsts[kMaxAttendRows];
+  size_t ends[kMaxAttendRows];  // after `begin`
+  size_t rows;                  // at least 1
   size_t width;
-  const uint16_t* keys;    // of position 0
-  const uint16_t* values;  // of position 0
-  size_t begin;            // positions; a multiple of kAttentionBlock
-  size_t end;              // after begin
-  size_t first;            // the first that is seen, in the block at `begin` or before it
-  float cap;               // scores become cap * tanh(score / cap); 0 leaves them
-  float* states;           // [rows][AttentionStateSize], written
+  const std::byte* keys;    // of position 0
+  const std::byte* values;  // of position 0
+  size_t begin;             // a multiple of kAttentionBlock
+  float cap;                // scores become cap * tanh(score / cap); 0 leaves them
+  float* states;            // [rows][AttentionStateSize], written
 };
 
 // Multiplications and additions of a round of probe_multiply.
@@ -96,12 +94,12 @@ struct Kernels {
   // x = cap * tanh(x / cap)
   void (*soft_cap)(float* x, float cap, size_t count);
 
-  // Into the cache of one KV head, whose first position `keys` and `values` point to.
-  void (*store_key)(const float* key, size_t width, uint16_t* keys, size_t position);
-  void (*store_value)(const float* value, size_t width, uint16_t* values, size_t position);
+  // Into the cache of one KV head, whose first position `keys` and `values` point to; by CacheType.
+  void (*store_key[kCacheTypes])(const float* key, size_t width, std::byte* keys, size_t position);
+  void (*store_value[kCacheTypes])(const float* value, size_t width, std::byte* values, size_t position);
 
-  // The states of rows over one range of at most a segment.
-  void (*attend)(const AttendCall& call);
+  // The states of rows over one range of at most a segment; by CacheType.
+  void (*attend[kCacheTypes])(const AttendCall& call);
   // total = total and part, where part follows.
   void (*merge_attention)(float* total, const float* part, size_t width);
   void (*finish_attention)(const float* state, size_t width, float* out);

@@ -135,22 +135,4 @@ void Scale(float* x, float factor, size_t count) {
   }
 }
 
-template <class V>
-void StoreKey(const float* key, size_t width, uint16_t* keys, size_t position) {
-  uint16_t* column = keys + position / 16 * 16 * width + position % 16;
-  for (size_t d = 0; d < width; d += 16) {
-    uint16_t halves[16];
-    V::StoreHalf(halves, LoadUpTo16<V>(key + d, width - d));
-    for (size_t i = 0; i < 16 && d + i < width; ++i) column[(d + i) * 16] = halves[i];
-  }
-}
-
-template <class V>
-void StoreValue(const float* value, size_t width, uint16_t* values, size_t position) {
-  const size_t padded = (width + 15) / 16 * 16;
-  for (size_t d = 0; d < width; d += 16) {
-    V::StoreHalf(values + position * padded + d, LoadUpTo16<V>(value + d, width - d));
-  }
-}
-
 }  // namespace owml::kernels

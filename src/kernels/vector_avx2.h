@@ -25,7 +25,12 @@ struct Avx2Vector {
 
   static constexpr bool kNarrowSums = true;
   static constexpr int kTile = 2;
-  static constexpr int kAttentionWidth = 1;
+  static constexpr int kAttentionRows = 4;
+  // Vectors of positions or dimensions that R rows of attention take at once.
+  template <int R>
+  static constexpr int AttentionWidth() {
+    return 1;
+  }
 
   static OWML_INLINE F Set(float x) { return {_mm256_set1_ps(x), _mm256_set1_ps(x)}; }
   static OWML_INLINE F Load(const float* x) { return {_mm256_loadu_ps(x), _mm256_loadu_ps(x + 8)}; }
@@ -47,6 +52,11 @@ struct Avx2Vector {
   static OWML_INLINE F LoadHalf(const void* x) {
     const I bits = LoadInt(x);
     return {_mm256_cvtph_ps(_mm256_castsi256_si128(bits.a)), _mm256_cvtph_ps(_mm256_extracti128_si256(bits.a, 1))};
+  }
+  // One half in every lane.
+  static OWML_INLINE F LoadHalfOnce(const void* x) {
+    const __m256 all = _mm256_cvtph_ps(_mm_set1_epi16(LoadShort(x)));
+    return {all, all};
   }
   static OWML_INLINE void StoreHalf(uint16_t* out, F x) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm256_cvtps_ph(x.a, _MM_FROUND_TO_NEAREST_INT));
@@ -155,6 +165,11 @@ struct Avx2Vector {
   }
 
  private:
+  static OWML_INLINE int16_t LoadShort(const void* x) {
+    int16_t value;
+    __builtin_memcpy(&value, x, sizeof(value));
+    return value;
+  }
   // 32 bytes in `a`; `b` stays empty.
   static OWML_INLINE I LoadInt(const void* x) {
     return {_mm256_loadu_si256(static_cast<const __m256i*>(x)), _mm256_setzero_si256()};

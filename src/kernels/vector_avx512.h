@@ -21,7 +21,12 @@ struct Avx512Vector {
 
   static constexpr bool kNarrowSums = false;
   static constexpr int kTile = 8;
-  static constexpr int kAttentionWidth = 4;
+  static constexpr int kAttentionRows = 8;
+  // Vectors of positions or dimensions that R rows of attention take at once.
+  template <int R>
+  static constexpr int AttentionWidth() {
+    return R <= 6 ? 4 : 2;
+  }
 
   static OWML_INLINE F Set(float x) { return _mm512_set1_ps(x); }
   static OWML_INLINE F Load(const float* x) { return _mm512_loadu_ps(x); }
@@ -30,6 +35,8 @@ struct Avx512Vector {
   static OWML_INLINE void StorePartial(float* out, F x, size_t count) { _mm512_mask_storeu_ps(out, First(count), x); }
   static OWML_INLINE F LoadFloatBytes(const void* x) { return _mm512_loadu_ps(x); }
   static OWML_INLINE F LoadHalf(const void* x) { return _mm512_cvtph_ps(LoadHalves(x)); }
+  // One half in every lane.
+  static OWML_INLINE F LoadHalfOnce(const void* x) { return _mm512_cvtph_ps(_mm256_set1_epi16(LoadShort(x))); }
   static OWML_INLINE void StoreHalf(uint16_t* out, F x) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
   }
@@ -96,6 +103,11 @@ struct Avx512Vector {
   }
 
  private:
+  static OWML_INLINE int16_t LoadShort(const void* x) {
+    int16_t value;
+    __builtin_memcpy(&value, x, sizeof(value));
+    return value;
+  }
   static OWML_INLINE __mmask16 First(size_t count) { return static_cast<__mmask16>((1u << count) - 1); }
   static OWML_INLINE __m128i Load128(const void* x) { return _mm_loadu_si128(static_cast<const __m128i*>(x)); }
   static OWML_INLINE __m256i LoadHalves(const void* x) { return _mm256_loadu_si256(static_cast<const __m256i*>(x)); }

@@ -25,7 +25,12 @@ struct ScalarVector {
 
   static constexpr bool kNarrowSums = false;
   static constexpr int kTile = 2;
-  static constexpr int kAttentionWidth = 1;
+  static constexpr int kAttentionRows = 4;
+  // Vectors of positions or dimensions that R rows of attention take at once.
+  template <int R>
+  static constexpr int AttentionWidth() {
+    return 1;
+  }
 
   template <class Function>
   static OWML_INLINE F Each(Function function) {
@@ -73,6 +78,12 @@ struct ScalarVector {
     uint16_t halves[16];
     __builtin_memcpy(halves, x, sizeof(halves));
     return Each([&](int i) { return HalfToFloat(halves[i]); });
+  }
+  // One half in every lane.
+  static OWML_INLINE F LoadHalfOnce(const void* x) {
+    uint16_t half;
+    __builtin_memcpy(&half, x, sizeof(half));
+    return Set(HalfToFloat(half));
   }
   static OWML_INLINE void StoreHalf(uint16_t* out, F x) {
     for (int i = 0; i < 16; ++i) out[i] = FloatToHalf(x.lane[i]);

@@ -6,37 +6,56 @@ namespace {
 
 using namespace owml::kernels;  // NOLINT
 
+constexpr CacheType kCaches[] = {CacheType::kF16, CacheType::kBF16, CacheType::kQ8};
+
 class AttentionTest : public KernelTest {
  protected:
-  void Fill(size_t width, size_t positions) {
+  void Fill(size_t width, size_t positions, CacheType type = CacheType::kF16) {
     width_ = width;
-    keys_.assign((positions + 15) / 16 * 16 * width, 0x7E00);  // NaN where nothing is stored
-    values_.assign(positions * PaddedWidth(width), 0x7E00);
+    type_ = type;
+    // NaN where nothing is stored.
+    keys_.assign((positions + 15) / 16 * 16 * KeyBytes(type, width), std::byte{0x7F});
+    values_.assign(positions * ValueBytes(type, width), std::byte{0x7F});
     plain_keys_ = Floats(positions * width, -2, 2);
     plain_values_ = Floats(positions * width);
-    for (size_t p = 0; p < positions; ++p) {
-      oracle().store_key(&plain_keys_[p * width], width, keys_.data(), p);
-      oracle().store_value(&plain_values_[p * width], width, values_.data(), p);
-    }
+    for (size_t p = 0; p < positions; ++p) Store(oracle(), p, &keys_, &values_);
   }
 
+  void Store(const Kernels& kernels, size_t position, std::vector<std::byte>* keys,
+             std::vector<std::byte>* values) const {
+    const auto type = static_cast<size_t>(type_);
+    kernels.store_key[type](&plain_keys_[position * width_], width_, keys->data(), position);
+    kernels.store_value[type](&plain_values_[position * width_], width_, values->data(), position);
+  }
+
+  // What a row sees.
+  struct Range {
+    size_t first = 0;
+    size_t length = 0;
+  };
+
   // [rows][width]; segments of kAttentionSegment positions merged in order.
-  std::vector<float> Attend(const Kernels& kernels, const std::vector<float>& queries, size_t length, size_t first = 0,
+  std::vector<float> Attend(const Kernels& kernels, const std::vector<float>& queries, const std::vector<Range>& ranges,
                             float cap = 0) const {
-    const size_t rows = queries.size() / width_, size = AttentionStateSize(width_);
+    const size_t rows = ranges.size(), size = AttentionStateSize(width_);
     std::vector<float> total(rows * size), part(rows * size), out(rows * width_);
-    const size_t first_segment = first / kAttentionSegment * kAttentionSegment;
-    for (size_t segment = first_segment; segment < length; segment += kAttentionSegment) {
-      kernels.attend({.queries = queries.data(),
-                      .rows = rows,
-                      .width = width_,
-                      .keys = keys_.data(),
-                      .values = values_.data(),
-                      .begin = std::max(segment, first / kAttentionBlock * kAttentionBlock),
-                      .end = std::min(length, segment + kAttentionSegment),
-                      .first = first,
-                      .cap = cap,
-                      .states = segment == first_segment ? total.data() : part.data()});
+    const size_t first_segment = ranges[0].first / kAttentionSegment * kAttentionSegment;
+    for (size_t segment = first_segment; segment < ranges[0].length; segment += kAttentionSegment) {
+      AttendCall call{};
+      call.begin = SIZE_MAX;
+      for (const Range& range : ranges) {
+        call.queries[call.rows] = &queries[call.rows * width_];
+        call.firsts[call.rows] = range.first;
+        call.ends[call.rows] = std::min(range.length, segment + kAttentionSegment);
+        call.begin = std::min(call.begin, std::max(segment, range.first / kAttentionBlock * kAttentionBlock));
+        ++call.rows;
+      }
+      call.width = width_;
+      call.keys = keys_.data();
+      call.values = values_.data();
+      call.cap = cap;
+      call.states = segment == first_segment ? total.data() : part.data();
+      kernels.attend[static_cast<size_t>(type_)](call);
       for (size_t r = 0; r < rows && segment > first_segment; ++r) {
         kernels.merge_attention(&total[r * size], &part[r * size], width_);
       }
@@ -44,28 +63,31 @@ class AttentionTest : public KernelTest {
     for (size_t r = 0; r < rows; ++r) kernels.finish_attention(&total[r * size], width_, &out[r * width_]);
     return out;
   }
+  std::vector<float> Attend(const Kernels& kernels, const std::vector<float>& queries, size_t length, size_t first = 0,
+                            float cap = 0) const {
+    return Attend(kernels, queries, std::vector<Range>(queries.size() / width_, {first, length}), cap);
+  }
+
+  float Stored(float x) const { return type_ == CacheType::kF16 ? HalfToFloat(FloatToHalf(x)) : x; }
 
   std::vector<double> Reference(const float* query, size_t length, size_t first = 0, double cap = 0) const {
     std::vector<double> scores(length), out(width_);
     double highest = -1e300, sum = 0;
     for (size_t p = first; p < length; ++p) {
-      for (size_t d = 0; d < width_; ++d) {
-        scores[p] += double{query[d]} * HalfToFloat(FloatToHalf(plain_keys_[p * width_ + d]));
-      }
+      for (size_t d = 0; d < width_; ++d) scores[p] += double{query[d]} * Stored(plain_keys_[p * width_ + d]);
       if (cap != 0) scores[p] = cap * std::tanh(scores[p] / cap);
       highest = std::max(highest, scores[p]);
     }
     for (size_t p = first; p < length; ++p) sum += scores[p] = std::exp(scores[p] - highest);
     for (size_t p = first; p < length; ++p) {
-      for (size_t d = 0; d < width_; ++d) {
-        out[d] += scores[p] / sum * HalfToFloat(FloatToHalf(plain_values_[p * width_ + d]));
-      }
+      for (size_t d = 0; d < width_; ++d) out[d] += scores[p] / sum * Stored(plain_values_[p * width_ + d]);
     }
     return out;
   }
 
   size_t width_ = 0;
-  std::vector<uint16_t> keys_, values_;
+  CacheType type_ = CacheType::kF16;
+  std::vector<std::byte> keys_, values_;
   std::vector<float> plain_keys_, plain_values_;
 };
 
@@ -139,12 +161,53 @@ TEST_P(AttentionTest, AHeadGetsTheSameBitsAloneAndInAGroup) {
   }
 }
 
+TEST_P(AttentionTest, RowsOfNeighbouringTokensGetTheBitsThatTheyGetAlone) {
+  for (const CacheType type : kCaches) {
+    Fill(40, 1100, type);
+    for (const size_t window : {2000, 700, 64, 3, 1}) {
+      for (const size_t last : {8, 64, 200, 520, 1096}) {
+        for (size_t rows = 2; rows <= kMaxAttendRows; ++rows) {
+          std::vector<Range> ranges;
+          for (size_t r = 0; r < rows; ++r) {
+            const size_t length = last - 7 + r * 8 / rows;
+            ranges.push_back({length > window ? length - window : 0, length});
+          }
+          if (ranges[0].first / kAttentionBlock != ranges.back().first / kAttentionBlock) continue;
+          const auto queries = Floats(rows * width_, -2, 2);
+          const auto together = Attend(kernels(), queries, ranges);
+          for (size_t r = 0; r < rows; ++r) {
+            const auto begin = queries.begin() + static_cast<std::ptrdiff_t>(r * width_);
+            const auto alone = Attend(oracle(), {begin, begin + static_cast<std::ptrdiff_t>(width_)}, {ranges[r]});
+            ASSERT_TRUE(SameBits(alone, std::span(together).subspan(r * width_, width_)))
+                << static_cast<int>(type) << ", " << window << ", " << last << ", row " << r << " of " << rows;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_P(AttentionTest, EveryTypeOfCacheGivesTheFormulaUpToItsRounding) {
+  for (const CacheType type : kCaches) {
+    for (const size_t width : {2, 24, 33, 64, 80}) {
+      Fill(width, 130, type);
+      const auto queries = Floats(3 * width);
+      const auto out = Attend(kernels(), queries, 130);
+      ASSERT_TRUE(SameBits(out, Attend(oracle(), queries, 130))) << static_cast<int>(type) << ", " << width;
+      for (size_t r = 0; r < 3; ++r) {
+        const auto expected = Reference(&queries[r * width], 130);
+        for (size_t d = 0; d < width; ++d) ASSERT_NEAR(out[r * width + d], expected[d], 1e-2);
+      }
+    }
+  }
+}
+
 TEST_P(AttentionTest, ScoresFarApartChooseOneValue) {
   Fill(16, 100);
   std::vector<float> query(width_);
   for (size_t p = 0; p < 100; ++p) {
     plain_keys_[p * width_] = p == 70 ? 60.0f : -60.0f;
-    oracle().store_key(&plain_keys_[p * width_], width_, keys_.data(), p);
+    Store(oracle(), p, &keys_, &values_);
   }
   query[0] = 50;
   const auto out = Attend(kernels(), query, 100);
@@ -154,15 +217,30 @@ TEST_P(AttentionTest, ScoresFarApartChooseOneValue) {
 }
 
 TEST_P(AttentionTest, StoredEntriesEqualThoseOfTheScalarTwin) {
-  for (const size_t width : {2, 8, 24, 64}) {
-    Fill(width, 40);
-    std::vector<uint16_t> keys(keys_.size(), 0x7E00), values(values_.size(), 0x7E00);
-    for (size_t p = 0; p < 40; ++p) {
-      kernels().store_key(&plain_keys_[p * width], width, keys.data(), p);
-      kernels().store_value(&plain_values_[p * width], width, values.data(), p);
+  for (const CacheType type : kCaches) {
+    for (const size_t width : {2, 8, 24, 33, 64}) {
+      Fill(width, 40, type);
+      std::vector<std::byte> keys(keys_.size(), std::byte{0x7F}), values(values_.size(), std::byte{0x7F});
+      for (size_t p = 0; p < 40; ++p) Store(kernels(), p, &keys, &values);
+      EXPECT_EQ(keys, keys_);
+      EXPECT_EQ(values, values_);
     }
-    EXPECT_EQ(keys, keys_);
-    EXPECT_EQ(values, values_);
+  }
+}
+
+TEST_P(AttentionTest, RoundingToBfloatGoesToTheNearestAndKeepsWhatIsNoNumber) {
+  width_ = 1;
+  type_ = CacheType::kBF16;
+  const std::pair<uint32_t, uint16_t> cases[] = {{0x3F800000, 0x3F80}, {0x3F807FFF, 0x3F80}, {0x3F808000, 0x3F80},
+                                                 {0x3F808001, 0x3F81}, {0x3F818000, 0x3F82}, {0x7F7FFFFF, 0x7F80},
+                                                 {0x7F800000, 0x7F80}, {0xFF800001, 0xFFC0}, {0x80000001, 0x8000}};
+  for (const auto& [bits, expected] : cases) {
+    const float value = std::bit_cast<float>(bits);
+    std::vector<std::byte> values(ValueBytes(type_, 1));
+    kernels().store_value[1](&value, 1, values.data(), 0);
+    uint16_t stored;
+    std::memcpy(&stored, values.data(), sizeof(stored));
+    EXPECT_EQ(stored, expected) << bits;
   }
 }
 

@@ -40,7 +40,8 @@ Forward::Forward(std::shared_ptr<const ModelWeights> weights, const ForwardSetti
       settings_(settings),
       kernels_(kernels),
       pool_(settings.threads),
-      cache_({static_cast<uint32_t>(p_.layers.size()), p_.kv_heads, p_.head_width, settings.capacity}) {
+      cache_({static_cast<uint32_t>(p_.layers.size()), p_.kv_heads, p_.head_width, settings.capacity,
+              settings.cache_type}) {
   settings_.batch_size = static_cast<uint32_t>(std::min<uint64_t>(settings.batch_size, settings.capacity));
   for (const RopePlan& rope : p_.ropes) {
     Angles angles;

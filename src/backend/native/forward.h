@@ -25,6 +25,7 @@ struct ForwardSettings {
   uint64_t capacity = 0;    // positions
   uint32_t batch_size = 0;  // most tokens that go through a layer together
   uint32_t threads = 0;
+  kernels::CacheType cache_type = kernels::CacheType::kF16;
 };
 
 class Forward {
@@ -96,8 +97,10 @@ class Forward {
   // In forward_attention.cpp.
   void Attend(uint32_t layer, uint64_t position, Tokens tokens);
   void AttendOneToken(uint32_t layer, uint64_t position, uint32_t token);
-  void AttendHead(uint32_t layer, uint64_t position, uint32_t token, uint32_t kv_head, uint32_t thread);
-  kernels::AttendCall CallFor(uint32_t layer, uint32_t kv_head, uint64_t length, uint64_t segment) const;
+  void AttendTile(uint32_t layer, uint64_t position, Tokens tile, uint32_t kv_head, uint32_t thread);
+  kernels::AttendCall CallFor(uint32_t layer, uint32_t kv_head) const;
+  void AddRow(kernels::AttendCall* call, uint32_t layer, uint64_t position, uint32_t token, uint32_t head,
+              uint64_t segment) const;
   uint64_t FirstSeen(uint32_t layer, uint64_t length) const;
 
   // work(token) for all of them, over the threads where there are several.

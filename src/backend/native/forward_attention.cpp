@@ -39,6 +39,8 @@ void Forward::RotateQueries(uint32_t index, Tokens tokens) {
 void Forward::RotateAndStoreKeys(uint32_t index, uint64_t position, Tokens tokens) {
   const ModelWeights::Layer& layer = weights_->layers()[index];
   const Angles& angles = angles_[p_.layers[index].rope];
+  const auto store_key = kernels_.store_key[static_cast<size_t>(cache_.type())];
+  const auto store_value = kernels_.store_value[static_cast<size_t>(cache_.type())];
   const uint32_t d = p_.head_width;
   ForEachToken(tokens, [&](uint32_t i) {
     float* k = keys_ + size_t{i} * p_.kv_width();
@@ -49,8 +51,8 @@ void Forward::RotateAndStoreKeys(uint32_t index, uint64_t position, Tokens token
       float* at = k + size_t{head} * d;
       if (layer.key_norm) kernels_.rms_norm(at, layer.key_norm, d, p_.epsilon, at);
       Rotate(at, angles, i);
-      kernels_.store_key(at, d, cache_.keys(index, head), position + i);
-      kernels_.store_value(v + size_t{head} * d, d, cache_.values(index, head), position + i);
+      store_key(at, d, cache_.keys(index, head), position + i);
+      store_value(v + size_t{head} * d, d, cache_.values(index, head), position + i);
     }
   });
 }
@@ -61,83 +63,106 @@ uint64_t Forward::FirstSeen(uint32_t layer, uint64_t length) const {
   return window != 0 && length > window ? length - window : 0;
 }
 
-// One segment of the range up to `length`; queries and states are the caller's.
-kernels::AttendCall Forward::CallFor(uint32_t layer, uint32_t kv_head, uint64_t length, uint64_t segment) const {
-  const uint64_t first = FirstSeen(layer, length);
-  return {.queries = nullptr,
-          .rows = 0,
-          .width = p_.head_width,
-          .keys = cache_.keys(layer, kv_head),
-          .values = cache_.values(layer, kv_head),
-          .begin = std::max(segment * kAttentionSegment, first / kAttentionBlock * kAttentionBlock),
-          .end = std::min(length, (segment + 1) * kAttentionSegment),
-          .first = first,
-          .cap = p_.score_cap,
-          .states = nullptr};
+// Without rows.
+kernels::AttendCall Forward::CallFor(uint32_t layer, uint32_t kv_head) const {
+  kernels::AttendCall call{};
+  call.width = p_.head_width;
+  call.keys = cache_.keys(layer, kv_head);
+  call.values = cache_.values(layer, kv_head);
+  call.begin = UINT64_MAX;
+  call.cap = p_.score_cap;
+  return call;
 }
 
+// A head of a token, over what it sees of a segment.
+void Forward::AddRow(kernels::AttendCall* call, uint32_t layer, uint64_t position, uint32_t token, uint32_t head,
+                     uint64_t segment) const {
+  const uint64_t length = position + token + 1;
+  const uint64_t first = FirstSeen(layer, length);
+  call->queries[call->rows] = queries_ + size_t{token} * p_.query_width() + size_t{head} * p_.head_width;
+  call->firsts[call->rows] = first;
+  call->ends[call->rows] = std::min(length, (segment + 1) * kAttentionSegment);
+  call->begin =
+      std::min<uint64_t>(call->begin, std::max(segment * kAttentionSegment, first / kAttentionBlock * kAttentionBlock));
+  ++call->rows;
+}
+
+// Neighbouring tokens go together as far as they fill the rows of a call, within absolute groups of so many positions.
 void Forward::Attend(uint32_t layer, uint64_t position, Tokens tokens) {
+  if (tokens.count() == 0) return;
   if (tokens.count() == 1) return AttendOneToken(layer, position, tokens.first);
-  pool_.Run(tokens.count() * p_.kv_heads, [&](uint32_t piece, uint32_t thread) noexcept {
+  uint32_t tile = 1;
+  while (2 * tile * p_.group() <= kMaxAttendRows) tile *= 2;
+  const uint64_t first_tile = (position + tokens.first) / tile;
+  const auto tiles = static_cast<uint32_t>((position + tokens.end - 1) / tile - first_tile + 1);
+  pool_.Run(tiles * p_.kv_heads, [&](uint32_t piece, uint32_t thread) noexcept {
     // Late tokens take longest and come first.
-    AttendHead(layer, position, tokens.end - 1 - piece / p_.kv_heads, piece % p_.kv_heads, thread);
+    const uint64_t begin = (first_tile + tiles - 1 - piece / p_.kv_heads) * tile;
+    const Tokens part{static_cast<uint32_t>(std::max(begin, position + tokens.first) - position),
+                      static_cast<uint32_t>(std::min(begin + tile, position + tokens.end) - position)};
+    // A window may begin in two blocks.
+    const auto block = [&](uint32_t token) { return FirstSeen(layer, position + token + 1) / kAttentionBlock; };
+    const uint32_t step = block(part.first) == block(part.end - 1) ? part.count() : 1;
+    for (uint32_t token = part.first; token < part.end; token += step) {
+      AttendTile(layer, position, {token, token + step}, piece % p_.kv_heads, thread);
+    }
   });
 }
 
-// The query heads of one token that share a KV head, over all segments in order.
-void Forward::AttendHead(uint32_t layer, uint64_t position, uint32_t token, uint32_t kv_head, uint32_t thread) {
+// The query heads of neighbouring tokens that share a KV head, over all segments in order. The ranges of the tokens
+// begin in one block and end in one block.
+void Forward::AttendTile(uint32_t layer, uint64_t position, Tokens tile, uint32_t kv_head, uint32_t thread) {
   const size_t state_size = kernels::AttentionStateSize(p_.head_width);
   float* total = states_ + size_t{thread} * 2 * kMaxAttendRows * state_size;
   float* part = total + kMaxAttendRows * state_size;
-  const uint64_t length = position + token + 1;
-  const uint64_t first_segment = FirstSeen(layer, length) / kAttentionSegment;
-  const size_t heads = size_t{token} * p_.query_width() + size_t{kv_head} * p_.group() * p_.head_width;
-  for (size_t row = 0; row < p_.group(); row += kMaxAttendRows) {
-    const size_t rows = std::min<size_t>(kMaxAttendRows, p_.group() - row);
+  const uint64_t length = position + tile.end;
+  const uint64_t first_segment = FirstSeen(layer, position + tile.first + 1) / kAttentionSegment;
+  const uint32_t rows = tile.count() * p_.group();
+  const auto token_of = [&](uint32_t row) { return tile.first + row / p_.group(); };
+  const auto head_of = [&](uint32_t row) { return kv_head * p_.group() + row % p_.group(); };
+  for (uint32_t row = 0; row < rows; row += kMaxAttendRows) {
+    const uint32_t end = std::min<uint32_t>(rows, row + kMaxAttendRows);
     for (uint64_t segment = first_segment; segment * kAttentionSegment < length; ++segment) {
-      kernels::AttendCall call = CallFor(layer, kv_head, length, segment);
-      call.queries = queries_ + heads + row * p_.head_width;
-      call.rows = rows;
+      kernels::AttendCall call = CallFor(layer, kv_head);
+      for (uint32_t r = row; r < end; ++r) AddRow(&call, layer, position, token_of(r), head_of(r), segment);
       call.states = segment == first_segment ? total : part;
-      kernels_.attend(call);
-      if (segment == first_segment) continue;
-      for (size_t r = 0; r < rows; ++r) {
+      kernels_.attend[static_cast<size_t>(cache_.type())](call);
+      for (uint32_t r = 0; segment != first_segment && r < end - row; ++r) {
         kernels_.merge_attention(total + r * state_size, part + r * state_size, p_.head_width);
       }
     }
-    for (size_t r = 0; r < rows; ++r) {
-      kernels_.finish_attention(total + r * state_size, p_.head_width,
-                                attended_.f32 + heads + (row + r) * p_.head_width);
+    for (uint32_t r = row; r < end; ++r) {
+      kernels_.finish_attention(total + (r - row) * state_size, p_.head_width,
+                                attended_.f32_of(token_of(r)) + size_t{head_of(r)} * p_.head_width);
     }
   }
 }
 
-// Segments are computed side by side and merged in the order in which AttendHead takes them.
+// Segments are computed side by side and merged in the order in which AttendTile takes them.
 void Forward::AttendOneToken(uint32_t layer, uint64_t position, uint32_t token) {
   const size_t state_size = kernels::AttentionStateSize(p_.head_width);
   const uint64_t length = position + token + 1;
   const uint64_t first_segment = FirstSeen(layer, length) / kAttentionSegment;
   const auto segments = static_cast<uint32_t>((length + kAttentionSegment - 1) / kAttentionSegment - first_segment);
   const auto tiles = static_cast<uint32_t>((p_.group() + kMaxAttendRows - 1) / kMaxAttendRows);
-  const float* queries = queries_ + size_t{token} * p_.query_width();
   // [segment][head]
   pool_.Run(p_.kv_heads * tiles * segments, [&](uint32_t piece, uint32_t) noexcept {
     const uint32_t kv_head = piece / segments / tiles;
-    const size_t row = size_t{piece / segments % tiles} * kMaxAttendRows;
-    const size_t head = size_t{kv_head} * p_.group() + row;
-    kernels::AttendCall call = CallFor(layer, kv_head, length, first_segment + piece % segments);
-    call.queries = queries + head * p_.head_width;
-    call.rows = std::min<size_t>(kMaxAttendRows, p_.group() - row);
-    call.states = segments_ + (piece % segments * p_.heads + head) * state_size;
-    kernels_.attend(call);
+    const uint32_t row = piece / segments % tiles * kMaxAttendRows;
+    const uint32_t head = kv_head * p_.group() + row;
+    kernels::AttendCall call = CallFor(layer, kv_head);
+    for (uint32_t r = row; r < std::min<uint32_t>(p_.group(), row + kMaxAttendRows); ++r) {
+      AddRow(&call, layer, position, token, kv_head * p_.group() + r, first_segment + piece % segments);
+    }
+    call.states = segments_ + (size_t{piece % segments} * p_.heads + head) * state_size;
+    kernels_.attend[static_cast<size_t>(cache_.type())](call);
   });
   for (size_t head = 0; head < p_.heads; ++head) {
     float* total = segments_ + head * state_size;
     for (size_t segment = 1; segment < segments; ++segment) {
       kernels_.merge_attention(total, segments_ + (segment * p_.heads + head) * state_size, p_.head_width);
     }
-    kernels_.finish_attention(total, p_.head_width,
-                              attended_.f32 + size_t{token} * p_.query_width() + head * p_.head_width);
+    kernels_.finish_attention(total, p_.head_width, attended_.f32_of(token) + head * p_.head_width);
   }
 }
 

@@ -1,4 +1,4 @@
-// Keys and values of all positions of one sequence, as halves, in the layout of the attention kernels.
+// Keys and values of all positions of one sequence, in the layout of the attention kernels.
 // Owned by a forward pass; which positions are valid is the session's business.
 #pragma once
 
@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "backend/native/arena.h"
+#include "kernels/cache_type.h"
 
 namespace owml::native {
 
@@ -14,6 +15,7 @@ struct KvCacheShape {
   uint32_t kv_heads = 0;
   uint32_t head_width = 0;
   uint64_t capacity = 0;  // positions
+  kernels::CacheType type = kernels::CacheType::kF16;
 };
 
 class KvCache {
@@ -21,22 +23,22 @@ class KvCache {
   // Throws E_OUTOFMEMORY.
   explicit KvCache(const KvCacheShape& shape);
 
+  kernels::CacheType type() const { return shape_.type; }
+
   // Of position 0.
-  uint16_t* keys(uint32_t layer, uint32_t head) const {
-    return keys_ + (size_t{layer} * shape_.kv_heads + head) * key_size_;
-  }
-  uint16_t* values(uint32_t layer, uint32_t head) const {
-    return values_ + (size_t{layer} * shape_.kv_heads + head) * value_size_;
-  }
+  std::byte* keys(uint32_t layer, uint32_t head) const { return keys_ + Head(layer, head) * key_bytes_; }
+  std::byte* values(uint32_t layer, uint32_t head) const { return values_ + Head(layer, head) * value_bytes_; }
 
   uint64_t bytes() const { return arena_.capacity(); }
 
  private:
+  size_t Head(uint32_t layer, uint32_t head) const { return size_t{layer} * shape_.kv_heads + head; }
+
   KvCacheShape shape_;
-  uint64_t key_size_ = 0;  // halves of one head
-  uint64_t value_size_ = 0;
-  uint16_t* keys_ = nullptr;
-  uint16_t* values_ = nullptr;
+  uint64_t key_bytes_ = 0;  // of one head
+  uint64_t value_bytes_ = 0;
+  std::byte* keys_ = nullptr;
+  std::byte* values_ = nullptr;
   Arena arena_;
 };
 

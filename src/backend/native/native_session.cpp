@@ -15,6 +15,12 @@ namespace {
 constexpr int32_t kRollbackUnbounded = 2;
 constexpr int32_t kResidencyHost = 1;
 
+kernels::CacheType CacheTypeOf(KvCacheType type) {
+  if (type == KvCacheType::kBF16) return kernels::CacheType::kBF16;
+  if (type == KvCacheType::kQ8_0) return kernels::CacheType::kQ8;
+  return kernels::CacheType::kF16;
+}
+
 // Between these, the pieces of a watched run stay as long as they are.
 constexpr std::chrono::milliseconds kShortLayer{10};
 constexpr std::chrono::milliseconds kLongLayer{40};
@@ -29,7 +35,8 @@ NativeSession::NativeSession(std::shared_ptr<const ModelWeights> weights, const 
       ports_(weights_->plan().vocabulary) {}
 
 std::unique_ptr<Forward> NativeSession::MakeForward() const {
-  const ForwardSettings settings{settings_.capacity, settings_.batch_size, settings_.threads};
+  const ForwardSettings settings{settings_.capacity, settings_.batch_size, settings_.threads,
+                                 CacheTypeOf(settings_.cache_type)};
   return std::make_unique<Forward>(weights_, settings, kernels_);
 }
 
@@ -40,7 +47,7 @@ SessionReport NativeSession::report() const {
   report.device = DeviceKind::kCpu;
   report.intra_op_threads = forward_->threads();
   report.engine_kind = Engine::kNative;
-  report.kv_cache_type = KvCacheType::kF16;
+  report.kv_cache_type = settings_.cache_type;
   report.batch_size = settings_.batch_size;
   return report;
 }

@@ -49,8 +49,8 @@ void CheckForeignOptions(const SessionOptions& options) {
 void CheckStateOptions(const SessionOptions& options) {
   if (options.caller_owns_state) NotSupported("the state of a GGUF stage cannot be owned by the caller");
   Require(options.state_pairs.empty(), "a GGUF stage has no state tensors, so no state pair can be declared");
-  if (options.kv_cache_type != KvCacheType::kDefault && options.kv_cache_type != KvCacheType::kF16) {
-    NotSupported("the native engine keeps its cache in float16; other cache types are not built");
+  if (options.kv_cache_type == KvCacheType::kF32) {
+    NotSupported("the native engine keeps its cache in float16, bfloat16 or 8 bits, not in float32");
   }
 }
 
@@ -108,6 +108,7 @@ NativeSettings ResolveNativeSettings(const SessionOptions& options, const std::s
   settings.batch_size = options.batch_size ? options.batch_size : kDefaultBatch;
   settings.threads = Threads(options.intra_op_threads);
   settings.draft_limit = std::min(options.draft_token_limit, kMaxDraftTokens);
+  if (options.kv_cache_type != KvCacheType::kDefault) settings.cache_type = options.kv_cache_type;
   settings.engine_reason = options.engine_reason.empty() ? "it was asked for" : options.engine_reason;
   return settings;
 }

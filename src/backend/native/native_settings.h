@@ -18,6 +18,7 @@ struct NativeSettings {
   uint32_t batch_size = 0;
   uint32_t threads = 0;
   uint32_t draft_limit = 0;
+  KvCacheType cache_type = KvCacheType::kF16;
   std::string engine_reason;  // a clause
 };
 

@@ -6,6 +6,7 @@
 #include "backend/native/architectures/architectures.h"
 #include "backend/native/forward.h"
 #include "backend/native/native_fixture.h"
+#include "backend/native/random_models.h"
 #include "base/error.h"
 
 namespace owml::test {
@@ -39,6 +40,7 @@ TEST_P(NativeExactnessTest, PromptsOfAnyDivisionGiveTheSameBits) {
   for (const uint32_t batch : {1, 5, 64}) {
     SessionOptions options;
     options.batch_size = batch;
+    options.sequence_capacity_hint = 600;
     ASSERT_EQ(RunTokens(*SessionOn(*model_, options), tokens), expected) << "batches of " << batch;
   }
 }
@@ -99,6 +101,57 @@ TEST_P(NativeExactnessTest, LogitsAreAtLeastAsCloseToThoseOfFloatWeightsAsThoseO
 
 std::string TypeName(const testing::TestParamInfo<GgmlType>& info) { return std::string(InfoOf(info.param).name); }
 INSTANTIATE_TEST_SUITE_P(Type, NativeExactnessTest, testing::ValuesIn(kTypes), TypeName);
+
+class NativeCacheTest : public testing::TestWithParam<KvCacheType> {
+ protected:
+  static SessionOptions Options(KvCacheType type, uint32_t batch = 0) {
+    SessionOptions options;
+    options.kv_cache_type = type;
+    options.batch_size = batch;
+    options.sequence_capacity_hint = 600;
+    return options;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_P(NativeCacheTest, EveryTypeOfCacheGivesTheSameBitsForAnyDivisionAndTheValuesOfFloat16UpToRounding) {
+  for (const RandomModel& model : RandomModels()) {
+    if (model.name != "llama" && model.name != "gemma2") continue;
+    const auto loaded = LoadNative(folder_.Write(model.name + ".gguf", RandomModelFile(model).Bytes()));
+    const auto tokens = RandomTokens(560, kTinyVocabulary);
+    const auto session = SessionOn(*loaded, Options(GetParam()));
+    EXPECT_EQ(session->report().kv_cache_type, GetParam());
+    const auto expected = RunTokens(*session, tokens);
+    for (const size_t chunk : {1, 7, 64}) {
+      ASSERT_EQ(RunInChunks(*SessionOn(*loaded, Options(GetParam(), 50)), tokens, chunk), expected) << chunk;
+    }
+    const auto halves = RunTokens(*SessionOn(*loaded, Options(KvCacheType::kF16)), tokens);
+    EXPECT_GT(Compare(expected, halves).cosine, 0.999) << model.name;
+  }
+}
+
+TEST_P(NativeCacheTest, GreedyTokensAreThoseOfLlamaCppWithTheSameCache) {
+  const auto models = RandomModels();
+  RandomModel model = models.front();
+  model.head_width = 32;  // blocks of Q8_0
+  model.width = 192;
+  const auto path = folder_.Write("random.gguf", RandomModelFile(model).Bytes());
+  const auto ours = SessionOn(*LoadNative(path), Options(GetParam()));
+  const auto theirs = SessionOn(*LoadGguf(path), Options(GetParam()));
+  std::vector<int32_t> fed = {1, 75, 104, 111};
+  for (int i = 0; i < 40; ++i) {
+    const auto a = RunTokens(*ours, fed), b = RunTokens(*theirs, fed);
+    fed = {Best(b)};
+    ASSERT_LT(b[static_cast<size_t>(fed[0])] - b[static_cast<size_t>(Best(a))], 0.05f) << "token " << i;
+  }
+}
+
+std::string CacheName(const testing::TestParamInfo<KvCacheType>& info) {
+  return info.param == KvCacheType::kF16 ? "f16" : info.param == KvCacheType::kBF16 ? "bf16" : "q8_0";
+}
+INSTANTIATE_TEST_SUITE_P(Type, NativeCacheTest,
+                         testing::Values(KvCacheType::kF16, KvCacheType::kBF16, KvCacheType::kQ8_0), CacheName);
 
 TEST(NativeGreedyTest, Float32ModelsGiveTheTokensOfLlamaCpp) {
   TemporaryFolder folder;

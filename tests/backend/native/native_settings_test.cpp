@@ -54,7 +54,7 @@ TEST(NativeSettingsTest, WhatTheEngineCannotDoIsNotSupported) {
       [](SessionOptions& o) { o.optimization_level = OptimizationLevel::kAll; },
       [](SessionOptions& o) { o.inter_op_threads = 1; },
       [](SessionOptions& o) { o.caller_owns_state = true; },
-      [](SessionOptions& o) { o.kv_cache_type = KvCacheType::kQ8_0; },
+      [](SessionOptions& o) { o.kv_cache_type = KvCacheType::kF32; },
       [](SessionOptions& o) {
         o.draft_token_limit = 4;
         o.draft_predictor_enabled = true;
@@ -80,7 +80,15 @@ TEST(NativeSettingsTest, ValuesOutOfRangeAreInvalid) {
 
 TEST(NativeSettingsTest, TheEngineMayBeNamed) {
   EXPECT_EQ(CodeOf([](SessionOptions& o) { o.engine = Engine::kNative; }), S_OK);
-  EXPECT_EQ(CodeOf([](SessionOptions& o) { o.kv_cache_type = KvCacheType::kF16; }), S_OK);
+}
+
+TEST(NativeSettingsTest, TheCacheHasTheTypeThatIsAskedFor) {
+  EXPECT_EQ(Resolve({}).cache_type, KvCacheType::kF16);
+  for (const KvCacheType type : {KvCacheType::kF16, KvCacheType::kBF16, KvCacheType::kQ8_0}) {
+    SessionOptions options;
+    options.kv_cache_type = type;
+    EXPECT_EQ(Resolve(options).cache_type, type);
+  }
 }
 
 }  // namespace
