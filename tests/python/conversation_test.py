@@ -5,6 +5,7 @@
 import json
 import os
 import pathlib
+import shutil
 
 import pytest
 from openwinml.runtime import (
@@ -188,6 +189,30 @@ def test_an_answer_may_be_carried_on(tokenizer):
     with tokenizer.format_conversation(request) as result:
         assert tokenizer.decode(result.token_ids).endswith("<|im_start|>assistant\nIt is 4")
         assert result.generation_prompt_metadata.continuation == ChatCompletionContinuation.CONTENT
+
+
+def test_published_prompt_lengths_of_qwen_are_met(tmp_path):
+    """The reference's samples print these counts for Qwen 2.5, whose vocabulary the file of Qwen 3 extends."""
+    tokenizers = sorted(pathlib.Path(os.environ.get("OWML_TEST_TOKENIZERS", "")).glob("qwen3-*/tokenizer.json"))
+    template = pathlib.Path(os.environ.get("OWML_TEST_LLAMA_DATA", "")) / "templates/Qwen-Qwen2.5-7B-Instruct.jinja"
+    if not tokenizers or not template.is_file():
+        pytest.skip("the published tokenizers or the chat templates have not been fetched")
+    shutil.copyfile(tokenizers[-1], tmp_path / "tokenizer.json")
+    shutil.copyfile(template, tmp_path / "chat_template.jinja")
+    colors = ("user", "Name three primary colors.")
+    answer = ("assistant", "Three primary colors are red, blue, and yellow.")
+    counts = {
+        34: [colors],
+        65: [colors, answer, ("user", "Which of those is the color of the sky?")],
+        27: [("system", "You are a helpful assistant. Answer briefly."), colors],
+        37: [("user", "Count from one to five in words.")],
+    }
+    with Tokenizer.from_file(str(tmp_path)) as tokenizer:
+        for count, messages in counts.items():
+            assert len(tokenizer.encode_conversation(messages)) == count
+            request = ChatCompletionRequest(tuple(ChatCompletionMessage(*message) for message in messages))
+            with tokenizer.format_conversation(request) as result:
+                assert len(result.token_ids) == count
 
 
 def test_values_reach_the_template(tmp_path):
