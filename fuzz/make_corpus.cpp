@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "constraint_samples.h"
+#include "reply_samples.h"
 #include "support/gguf_writer.h"
 #include "support/onnx_writer.h"
 #include "support/tiny_llama.h"
@@ -197,6 +198,18 @@ void WriteConstraints(Folder* schemas, Folder* grammars) {
   }
 }
 
+// A template, a zero byte and the text of messages; replies behind a byte that says how they are cut.
+void WriteConversations(Folder* templates, Folder* replies) {
+  int number = 0;
+  for (const char* source : {fuzz::kJsonCalls, fuzz::kTaggedCalls, "{% for m in messages %}{{ m.content|upper|tojson }}{% endfor %}",
+                             "{% macro f(x) %}{{ x.split(',')[0] ~ x[1:] }}{% endmacro %}{{ f(messages[0]['content']) }}",
+                             "{% set ns = namespace(a=1) %}{% for i in range(9) %}{% set ns.a = ns.a * 2 %}{% endfor %}{{ ns.a }}",
+                             "[INST] {{ messages[-1].content.replace('a', 'b')|indent(2) }} [/INST]"}) {
+    templates->Write("sample" + std::to_string(number++), std::string(source) + std::string("\0Hello, \xc3\xa4 <|im_end|>", 21));
+  }
+  for (const char* reply : fuzz::kReplies) replies->Write("sample" + std::to_string(number++), reply);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -216,7 +229,10 @@ int main(int argc, char** argv) {
   Folder schemas(std::filesystem::path(argv[1]) / "schema");
   Folder grammars(std::filesystem::path(argv[1]) / "grammar");
   WriteConstraints(&schemas, &grammars);
-  const bool good = schemas.good() && grammars.good() && gguf.good() && onnx.good() && files.good() && texts.good() &&
+  Folder templates(std::filesystem::path(argv[1]) / "template");
+  Folder replies(std::filesystem::path(argv[1]) / "reply");
+  WriteConversations(&templates, &replies);
+  const bool good = templates.good() && replies.good() && schemas.good() && grammars.good() && gguf.good() && onnx.good() && files.good() && texts.good() &&
                     vocabularies.good();
   return good ? 0 : 1;
 }
