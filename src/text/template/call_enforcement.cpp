@@ -110,8 +110,8 @@ std::string SelfContainedSchema(const std::string& schema, const std::string& do
 
 std::optional<std::string> FindUnenforced(const common_peg_arena& grammar, const ToolDefinition& tool,
                                           const std::set<std::string>& compiled) {
-  if (compiled.count(tool.parameters.text) > 0) return std::nullopt;
   const Json parameters = Json::parse(tool.parameters.text);
+  if (compiled.count(parameters.dump()) > 0) return std::nullopt;
   for (const auto& [keyword, value] : parameters.items()) {
     const bool known = keyword == "type" || keyword == "properties" || keyword == "required" || keyword == "$defs" ||
                        keyword == "definitions" || (keyword == "additionalProperties" && value.is_boolean());

@@ -102,7 +102,9 @@ FormattedPrompt LegacyFormatter::Format(const Conversation& conversation) const 
     formatted.generation_prompt.assign(differ.first, whole.end());
   }
   SetPlainConstraint(conversation, &formatted);
-  formatted.syntax = PlainSyntax(FindThinkTags(source_), formatted.generation_prompt);
+  auto tags = FindThinkTags(source_);
+  if (tags) formatted.preserved_tokens = {tags->open, tags->close};
+  formatted.syntax = PlainSyntax(std::move(tags), formatted.generation_prompt);
   return formatted;
 }
 

@@ -146,6 +146,7 @@ FormattedPrompt PortableFormatter::Format(const Conversation& conversation) cons
   const bool opens_reply = formatted.generation_prompt_added || formatted.continuation == Continuation::kReasoning;
   auto tags = FindThinkTags(source_);
   if (formatted.continuation == Continuation::kContent) tags.reset();
+  if (tags) formatted.preserved_tokens = {tags->open, tags->close};
   formatted.syntax = PlainSyntax(std::move(tags), opens_reply ? formatted.generation_prompt : std::string());
   return formatted;
 }

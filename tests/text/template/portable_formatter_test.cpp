@@ -94,6 +94,7 @@ TEST(PortableFormatter, OnlyAnAssistantsMessageIsContinued) {
 
 TEST(PortableFormatter, ReasoningBetweenTheTemplatesTagsIsReadApart) {
   const FormattedPrompt opened = Portable(kThinker, Asked("Hi"));
+  EXPECT_THAT(opened.preserved_tokens, testing::ElementsAre("<think>", "</think>"));
   for (size_t size : {size_t{1}, size_t{3}, size_t{100}}) {
     Reply reply = Parse(*opened.syntax, "Well <b>.\n</think>\n\nYes </think> no", [&] { return size; });
     EXPECT_EQ(reply.reasoning, "Well <b>.");
