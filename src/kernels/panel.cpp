@@ -138,4 +138,21 @@ bool PackPanel(WeightType type, const std::byte* matrix, size_t rows, size_t col
   return false;
 }
 
+bool IsFiniteRow(WeightType type, const std::byte* row, size_t columns) {
+  const auto all = [&](bool (*is_finite)(const std::byte*), size_t size) {
+    bool finite = true;
+    for (size_t i = 0; i < columns; ++i) finite &= is_finite(row + i * size);
+    return finite;
+  };
+  if (type == WeightType::kF32) return all(IsFiniteFloat, 4);
+  if (type == WeightType::kF16) return all(IsFiniteHalf, 2);
+  if (type == WeightType::kBF16) return all(IsFiniteBfloat, 2);
+  bool finite = true;
+  QuantBlock block;
+  for (size_t i = 0; i < columns; i += BlockValues(type), row += BlockBytes(type)) {
+    finite &= Unpack(type, row, &block);
+  }
+  return finite;
+}
+
 }  // namespace owml::kernels

@@ -56,4 +56,7 @@ constexpr size_t PanelBytes(WeightType type, size_t columns) {
 // scale, a minimum or (float types) a value is NaN or infinite.
 bool PackPanel(WeightType type, const std::byte* matrix, size_t rows, size_t columns, size_t panel, std::byte* out);
 
+// True when no scale, minimum or (float types) value of a row is NaN or infinite.
+bool IsFiniteRow(WeightType type, const std::byte* row, size_t columns);
+
 }  // namespace owml::kernels

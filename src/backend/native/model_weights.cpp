@@ -78,6 +78,10 @@ void ModelWeights::GoThrough(const ModelTensors& tensors, Pass pass, ThreadPool*
     vector(part, &memory);
     if (part) *values = {memory, part.count};
   };
+  // As the head it is checked while it is packed.
+  if (pass == Pass::kPack && tensors.embedding.tensor != tensors.head.tensor) {
+    CheckFinite(tensors.embedding, plan_.label, *pool);
+  }
   for (size_t i = 0; i < layers_.size(); ++i) {
     const ModelTensors::Layer& from = tensors.layers[i];
     Layer& to = layers_[i];

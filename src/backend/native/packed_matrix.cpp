@@ -11,6 +11,14 @@ namespace owml::native {
 
 using kernels::WeightType;
 
+namespace {
+
+[[noreturn]] void ThrowNotFinite(const TensorPart& rows, const std::string& label) {
+  ThrowBadData(label, "tensor " + Quoted(rows.tensor->name) + " holds a weight or scale that is no finite number");
+}
+
+}  // namespace
+
 std::optional<WeightType> WeightTypeOf(GgmlType type) {
   switch (type) {
     case GgmlType::kF32:
@@ -69,10 +77,23 @@ void Pack(const TensorPart& rows, const std::string& label, ThreadPool& pool, st
       }
     }
   });
-  if (!finite) {
-    ThrowBadData(label, "tensor " + Quoted(rows.tensor->name) + " holds a weight or scale that is no finite number");
-  }
+  if (!finite) ThrowNotFinite(rows, label);
   matrix->panels = memory;
+}
+
+void CheckFinite(const TensorPart& rows, const std::string& label, ThreadPool& pool) {
+  constexpr uint64_t kRowsAtOnce = 64;
+  const PackedMatrix matrix = UnpackedMatrix(rows);
+  const size_t row_bytes = kernels::RowBytes(matrix.type, matrix.columns);
+  const std::byte* from = rows.tensor->data.data() + rows.first * row_bytes;
+  std::atomic<bool> finite{true};
+  pool.Run(static_cast<uint32_t>((rows.count + kRowsAtOnce - 1) / kRowsAtOnce), [&](uint32_t piece, uint32_t) noexcept {
+    const uint64_t begin = piece * kRowsAtOnce;
+    for (uint64_t row = begin; row < rows.count && row < begin + kRowsAtOnce; ++row) {
+      if (!kernels::IsFiniteRow(matrix.type, from + row * row_bytes, matrix.columns)) finite = false;
+    }
+  });
+  if (!finite) ThrowNotFinite(rows, label);
 }
 
 }  // namespace owml::native

@@ -35,4 +35,7 @@ PackedMatrix UnpackedMatrix(const TensorPart& rows);
 // infinite.
 void Pack(const TensorPart& rows, const std::string& label, ThreadPool& pool, std::byte* memory, PackedMatrix* matrix);
 
+// The same refusal for rows that are read as they lie in the file.
+void CheckFinite(const TensorPart& rows, const std::string& label, ThreadPool& pool);
+
 }  // namespace owml::native

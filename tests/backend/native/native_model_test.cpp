@@ -176,21 +176,35 @@ TEST_F(NativeModelTest, FactorsOfAnglesThatAreNotPositiveFailAtBuild) {
   }
 }
 
-TEST_F(NativeModelTest, AWeightThatIsNoNumberFailsAtBuildWithItsTensor) {
-  for (const GgmlType type : {GgmlType::kF32, GgmlType::kQ8_0, GgmlType::kQ4_1}) {
-    std::string bytes = RandomLlama(type);
-    // The data of the last tensor ends the file but for padding; its blocks begin with scales.
-    const GgufFile file = GgufFile::Parse(AsBytes(bytes), "test");
-    const GgufTensor& last = file.tensors().back();
-    const auto at = static_cast<size_t>(reinterpret_cast<const char*>(last.data.data()) - bytes.data());
-    const std::string name(last.name);
-    bytes[at + (type == GgmlType::kF32 ? 2 : 0)] = '\x80';
-    bytes[at + (type == GgmlType::kF32 ? 3 : 1)] = '\x7f';
-    const auto model = LoadNative(folder_.Write("bad.gguf", bytes));
-    const Failure failure = FailureOf([&] { SessionOn(*model); });
-    EXPECT_EQ(failure.code, kInvalidData);
-    EXPECT_THAT(failure.sentence, HasSubstr(name));
-    EXPECT_THAT(failure.sentence, HasSubstr("bad.gguf"));
+TEST_F(NativeModelTest, AWeightOrScaleThatIsNoNumberFailsAtBuildWithItsTensor) {
+  for (const kernels::WeightType kind : kAllWeightTypes) {
+    const auto infos = {GgmlType::kF32,  GgmlType::kF16,  GgmlType::kBF16, GgmlType::kQ8_0,   GgmlType::kQ4_0,
+                        GgmlType::kQ4_1, GgmlType::kQ5_0, GgmlType::kQ5_1, GgmlType::kQ2_K,   GgmlType::kQ3_K,
+                        GgmlType::kQ4_K, GgmlType::kQ5_K, GgmlType::kQ6_K, GgmlType::kIQ4_NL, GgmlType::kMXFP4};
+    const GgmlType type = infos.begin()[static_cast<size_t>(kind)];
+    const std::string whole = RandomLlama(type);
+    const GgufFile file = GgufFile::Parse(AsBytes(whole), "test");
+    for (const char* name : {"token_embd.weight", "output.weight", "blk.1.ffn_up.weight"}) {
+      std::string bytes = whole;
+      const GgufTensor& tensor = *file.FindTensor(name);
+      // The last block of the tensor.
+      const size_t end =
+          static_cast<size_t>(reinterpret_cast<const char*>(tensor.data.data()) - whole.data()) + tensor.data.size();
+      char* block = bytes.data() + end - kernels::BlockBytes(kind);
+      const std::vector<size_t> places = ScalePlaces(kind);
+      if (kind == kernels::WeightType::kMXFP4) {
+        block[0] = '\xff';
+      } else {
+        char* at = places.empty() ? block + kernels::BlockBytes(kind) - 2 : block + places.back();
+        at[0] = '\x80';
+        at[1] = places.empty() ? '\x7f' : '\x7c';
+      }
+      const auto model = LoadNative(folder_.Write("bad.gguf", bytes));
+      const Failure failure = FailureOf([&] { SessionOn(*model); });
+      EXPECT_EQ(failure.code, kInvalidData) << name << " of " << InfoOf(type).name;
+      EXPECT_THAT(failure.sentence, HasSubstr(name));
+      EXPECT_THAT(failure.sentence, HasSubstr("bad.gguf"));
+    }
   }
 }
 
