@@ -29,7 +29,8 @@ std::vector<std::shared_ptr<const owml::text::ReplySyntax>> Syntaxes() {
   conversation.add_generation_prompt = true;
   std::vector<std::shared_ptr<const owml::text::ReplySyntax>> syntaxes;
   syntaxes.push_back(owml::text::PortableFormatter(owml::fuzz::kJsonCalls, "", "", "a").Format(conversation).syntax);
-  conversation.tools = {{"add", "Adds.", {R"({"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"string"}}})"}}};
+  conversation.tools = {
+      {"add", "Adds.", {R"({"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"string"}}})"}}};
   for (const char* source : {owml::fuzz::kJsonCalls, owml::fuzz::kTaggedCalls}) {
     syntaxes.push_back(owml::text::ModelFormatter(source, "", "", "a").Format(conversation).syntax);
   }

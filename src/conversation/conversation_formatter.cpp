@@ -42,19 +42,25 @@ text::FormattedPrompt ConversationFormatter::Write(WINML_CONVERSATION_FORMATTER_
   const Vocabulary& vocabulary = *vocabulary_;
   switch (mode) {
     case WINML_CONVERSATION_FORMATTER_MODE_PORTABLE_JINJA_V1:
-      return get(portable_, [&] {
-               return std::make_unique<text::PortableFormatter>(vocabulary.chat_template(), vocabulary.bos_text(),
-                                                                vocabulary.eos_text(), vocabulary.label());
-             })->Format(conversation);
+      return get(portable_,
+                 [&] {
+                   return std::make_unique<text::PortableFormatter>(vocabulary.chat_template(), vocabulary.bos_text(),
+                                                                    vocabulary.eos_text(), vocabulary.label());
+                 })
+          ->Format(conversation);
     case WINML_CONVERSATION_FORMATTER_MODE_LEGACY_TEMPLATE_V1:
-      return get(legacy_, [&] {
-               return std::make_unique<text::LegacyFormatter>(vocabulary.chat_template(), vocabulary.label());
-             })->Format(conversation);
+      return get(legacy_,
+                 [&] {
+                   return std::make_unique<text::LegacyFormatter>(vocabulary.chat_template(), vocabulary.label());
+                 })
+          ->Format(conversation);
     default:
-      return get(model_, [&] {
-               return std::make_unique<text::ModelFormatter>(vocabulary.chat_template(), vocabulary.bos_text(),
-                                                             vocabulary.eos_text(), vocabulary.label());
-             })->Format(conversation);
+      return get(model_,
+                 [&] {
+                   return std::make_unique<text::ModelFormatter>(vocabulary.chat_template(), vocabulary.bos_text(),
+                                                                 vocabulary.eos_text(), vocabulary.label());
+                 })
+          ->Format(conversation);
   }
 }
 

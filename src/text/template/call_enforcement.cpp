@@ -15,8 +15,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kDeepest = 200;
 
-const std::set<std::string> kNotes = {"title",    "description", "default",    "examples", "$schema",  "$id",
-                                      "$comment", "deprecated",  "readOnly", "writeOnly"};
+const std::set<std::string> kNotes = {"title", "description", "default",    "examples", "$schema",
+                                      "$id",   "$comment",    "deprecated", "readOnly", "writeOnly"};
 
 bool IsNote(const std::string& keyword) { return kNotes.count(keyword) > 0; }
 

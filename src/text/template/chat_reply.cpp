@@ -36,7 +36,8 @@ bool IsPlainText(const common_peg_arena& grammar, common_peg_parser_id id, int d
     return true;
   }
   if (const auto* sequence = std::get_if<common_peg_sequence_parser>(&parser)) return all(sequence->children);
-  if (const auto* rule = std::get_if<common_peg_rule_parser>(&parser)) return IsPlainText(grammar, rule->child, depth + 1);
+  if (const auto* rule = std::get_if<common_peg_rule_parser>(&parser))
+    return IsPlainText(grammar, rule->child, depth + 1);
   if (const auto* ref = std::get_if<common_peg_ref_parser>(&parser)) {
     return grammar.has_rule(ref->name) && IsPlainText(grammar, grammar.get_rule(ref->name), depth + 1);
   }
@@ -273,8 +274,7 @@ class ChatReplyParser final : public ReplyParser {
 
   void TellEnd(size_t index, std::vector<ReplyEvent>* events) {
     calls_[index].told_end = true;
-    events->push_back(
-        {Kind::kCallEnd, {}, static_cast<uint32_t>(index), calls_[index].id, calls_[index].name});
+    events->push_back({Kind::kCallEnd, {}, static_cast<uint32_t>(index), calls_[index].id, calls_[index].name});
   }
 
   // Text that looked like the beginning of a delimiter until the reply ended.
@@ -348,6 +348,8 @@ ChatReplySyntax::ChatReplySyntax(ChatReplyFormat format) {
   shared_ = std::move(shared);
 }
 
-std::unique_ptr<ReplyParser> ChatReplySyntax::CreateParser() const { return std::make_unique<ChatReplyParser>(shared_); }
+std::unique_ptr<ReplyParser> ChatReplySyntax::CreateParser() const {
+  return std::make_unique<ChatReplyParser>(shared_);
+}
 
 }  // namespace owml::text

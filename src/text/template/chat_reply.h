@@ -21,7 +21,7 @@ struct ChatReplyFormat {
   bool reasoning = false;
   bool tool_calls = false;
   bool parallel_calls = false;
-  size_t calls_before = 0;        // in the conversation
+  size_t calls_before = 0;          // in the conversation
   std::set<std::string> known_ids;  // of those
 };
 
@@ -43,8 +43,8 @@ class ChatReplySyntax final : public ReplySyntax {
     std::vector<std::string> delimiters;
     bool text_runs_on = false;
     std::vector<std::string> marks;  // those that occur only in the format itself
-    bool has_ids = false;    // the format has a place for the ids of calls
-    bool has_names = false;  // and for their names
+    bool has_ids = false;            // the format has a place for the ids of calls
+    bool has_names = false;          // and for their names
   };
 
  private:

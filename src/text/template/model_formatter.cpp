@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <exception>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -175,31 +176,23 @@ void CheckUsed(const Conversation& conversation, const std::string& source, cons
   }
 }
 
-}  // namespace
-
-FormattedPrompt ModelFormatter::Format(const Conversation& conversation) const {
-  const Handlers& handlers = *handlers_;
-  CheckUsed(conversation, source_, label_, handlers.Can("supports_tools"), handlers.Can("supports_typed_content"),
-            handlers.Can("supports_parallel_tool_calls"));
-  const bool calls = !conversation.tools.empty() && conversation.tool_choice != ToolChoice::kNone;
-
-  TextMarks marks;
-  marks.begin = UnusedByte(source_, conversation);
-  marks.end = UnusedByte(source_, conversation, marks.begin);
+common_chat_host HostOf(const Conversation& conversation, const std::string& source, const TextMarks& marks) {
   common_chat_host host;
   host.input_begin = marks.begin;
   host.input_end = marks.end;
-  host.template_words = TrustedRoles(source_, conversation);
+  host.template_words = TrustedRoles(source, conversation);
   host.now = static_cast<std::time_t>(conversation.unix_seconds);
   host.utc_offset = conversation.utc_offset_seconds;
+  return host;
+}
 
-  FormattedPrompt formatted;
-  formatted.continuation = ResolveContinuation(conversation);
+common_chat_templates_inputs InputsOf(const Conversation& conversation, Continuation continuation,
+                                      const TextMarks& marks, bool object_arguments, bool takes_parallel) {
   common_chat_templates_inputs inputs;
   for (const ConversationMessage& message : conversation.messages) {
-    inputs.messages.push_back(MessageOf(message, handlers.Can("supports_object_arguments")));
+    inputs.messages.push_back(MessageOf(message, object_arguments));
   }
-  if (formatted.continuation != Continuation::kNone) {
+  if (continuation != Continuation::kNone) {
     // The handlers put these texts behind the prompt themselves.
     common_chat_msg& last = inputs.messages.back();
     last.content = conversation.messages.back().parts.empty() ? last.content : last.render_content("\n");
@@ -207,28 +200,97 @@ FormattedPrompt ModelFormatter::Format(const Conversation& conversation) const {
     for (std::string* text : {&last.content, &last.reasoning_content}) {
       if (!text->empty()) *text = marks.begin + *text + marks.end;
     }
-    inputs.continue_final_message = formatted.continuation == Continuation::kReasoning
-                                        ? COMMON_CHAT_CONTINUATION_REASONING
-                                        : COMMON_CHAT_CONTINUATION_CONTENT;
+    inputs.continue_final_message = continuation == Continuation::kReasoning ? COMMON_CHAT_CONTINUATION_REASONING
+                                                                             : COMMON_CHAT_CONTINUATION_CONTENT;
   }
   for (const ToolDefinition& tool : conversation.tools) {
     inputs.tools.push_back({tool.name, tool.description, tool.parameters.text});
   }
   if (conversation.tool_choice == ToolChoice::kNone) inputs.tool_choice = COMMON_CHAT_TOOL_CHOICE_NONE;
   if (conversation.requires_call()) inputs.tool_choice = COMMON_CHAT_TOOL_CHOICE_REQUIRED;
-  inputs.parallel_tool_calls = conversation.parallel_tool_calls.value_or(handlers.Can("supports_parallel_tool_calls"));
+  inputs.parallel_tool_calls = conversation.parallel_tool_calls.value_or(takes_parallel);
   inputs.add_generation_prompt = conversation.add_generation_prompt;
   if (conversation.response_schema) inputs.json_schema = conversation.response_schema->text;
   inputs.reasoning_format = COMMON_REASONING_FORMAT_AUTO;
   // Spec-open: as llama.cpp has it, the handlers think unless they are told not to.
   inputs.enable_thinking = conversation.enable_thinking.value_or(true);
-  inputs.now = std::chrono::system_clock::from_time_t(host.now);
+  inputs.now = std::chrono::system_clock::from_time_t(static_cast<std::time_t>(conversation.unix_seconds));
   for (const auto& [name, value] : conversation.values) inputs.chat_template_kwargs[name] = ValueJson(value);
+  return inputs;
+}
 
-  const size_t bytes = conversation.size();
+// The grammar that the handler made for calls or a response format.
+std::optional<ConstraintRequest> ConstraintOf(const common_chat_params& params, const std::string& generation_prompt) {
+  if (params.grammar.empty()) return std::nullopt;
+  ConstraintRequest request;
+  request.syntax = ConstraintRequest::kGbnf;
+  request.lazy = params.grammar_lazy;
+  request.value = request.lazy ? params.grammar : BegunGrammar(generation_prompt, params.grammar);
+  if (request.lazy) {
+    for (const common_grammar_trigger& trigger : params.grammar_triggers)
+      request.triggers.push_back(TriggerOf(trigger));
+  }
+  return request;
+}
+
+ChatReplyFormat ReplyFormatOf(const common_chat_params& params, const Conversation& conversation,
+                              const std::string& generation_prompt, const std::string& label) {
+  ChatReplyFormat reply;
+  reply.format = params.format;
+  reply.generation_prompt = generation_prompt;
+  reply.reasoning = params.supports_thinking;
+  for (const ConversationMessage& message : conversation.messages) {
+    for (const ToolCall& call : message.tool_calls) {
+      ++reply.calls_before;
+      reply.known_ids.insert(call.id);
+    }
+  }
+  RunBounded(params.parser.size(), label + ": the parser of its replies", [&] {
+    if (params.parser.empty()) {
+      reply.grammar =
+          build_peg_parser([](common_peg_parser_builder& p) { return p.tag("content", p.rest()) + p.end(); });
+    } else {
+      reply.grammar.load(params.parser);
+    }
+  });
+  return reply;
+}
+
+// A sentence about the first tool whose calls the grammar does not hold to their schema.
+std::optional<std::string> FindOpenTool(const common_peg_arena& grammar, const Conversation& conversation,
+                                        const std::set<std::string>& compiled) {
+  for (const ToolDefinition& tool : conversation.tools) {
+    if (conversation.tool_choice == ToolChoice::kNamed && tool.name != conversation.named_tool) continue;
+    const auto open = FindUnenforced(grammar, tool, compiled);
+    if (!open) continue;
+    return "toolChoice asks for a call, but the call format of the chat template cannot enforce " + *open +
+           " for the tool '" + tool.name + "'";
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+FormattedPrompt ModelFormatter::Format(const Conversation& conversation) const {
+  const Handlers& handlers = *handlers_;
+  const bool takes_parallel = handlers.Can("supports_parallel_tool_calls");
+  CheckUsed(conversation, source_, label_, handlers.Can("supports_tools"), handlers.Can("supports_typed_content"),
+            takes_parallel);
+  const bool calls = !conversation.tools.empty() && conversation.tool_choice != ToolChoice::kNone;
   const bool strict = conversation.requires_call() || conversation.response_schema;
-  std::set<std::string> compiled;
+  const size_t bytes = conversation.size();
+
+  TextMarks marks;
+  marks.begin = UnusedByte(source_, conversation);
+  marks.end = UnusedByte(source_, conversation, marks.begin);
+  const common_chat_host host = HostOf(conversation, source_, marks);
+  FormattedPrompt formatted;
   formatted.formatter = "model-default";
+  formatted.continuation = ResolveContinuation(conversation);
+  common_chat_templates_inputs inputs =
+      InputsOf(conversation, formatted.continuation, marks, handlers.Can("supports_object_arguments"), takes_parallel);
+
+  std::set<std::string> compiled;
   common_chat_params params;
   try {
     params = handlers.Apply(inputs, host, bytes, strict, &compiled);
@@ -240,73 +302,40 @@ FormattedPrompt ModelFormatter::Format(const Conversation& conversation) const {
     formatted.formatter = "model-jinja";
   }
   formatted.prompt = SplitMarked(params.prompt, marks);
-  formatted.generation_prompt = WithoutMarks(params.generation_prompt, marks);
+  const std::string generation_prompt = WithoutMarks(params.generation_prompt, marks);
   if (conversation.tool_choice == ToolChoice::kNamed) {
     // The prompt shows all tools; format and grammar know the named one.
-    inputs.tools.erase(std::remove_if(inputs.tools.begin(), inputs.tools.end(),
-                                      [&](const common_chat_tool& tool) { return tool.name != conversation.named_tool; }),
-                       inputs.tools.end());
+    const auto other = [&](const common_chat_tool& tool) { return tool.name != conversation.named_tool; };
+    inputs.tools.erase(std::remove_if(inputs.tools.begin(), inputs.tools.end(), other), inputs.tools.end());
     params = handlers.Apply(inputs, host, bytes, strict, &compiled);
   }
 
   formatted.generation_prompt_added =
       conversation.add_generation_prompt && formatted.continuation == Continuation::kNone;
+  if (formatted.generation_prompt_added || formatted.continuation != Continuation::kNone) {
+    formatted.generation_prompt = generation_prompt;
+  }
   formatted.additional_stops = params.additional_stops;
   formatted.preserved_tokens = params.preserved_tokens;
-  SetPlainConstraint(conversation, &formatted);
-  if (conversation.response_schema || calls) formatted.constraint.reset();
-  if (!params.grammar.empty() && (conversation.response_schema || calls)) {
-    ConstraintRequest request;
-    request.syntax = ConstraintRequest::kGbnf;
-    request.value = params.grammar;
-    request.lazy = params.grammar_lazy;
-    if (request.lazy) {
-      for (const common_grammar_trigger& trigger : params.grammar_triggers) request.triggers.push_back(TriggerOf(trigger));
-    } else {
-      request.value = BegunGrammar(formatted.generation_prompt, params.grammar);
-    }
-    formatted.constraint = std::move(request);
+  if (calls || conversation.response_schema) {
+    formatted.constraint = ConstraintOf(params, generation_prompt);
+  } else {
+    SetPlainConstraint(conversation, &formatted);
   }
-  if ((conversation.requires_call() || conversation.response_schema) && !formatted.constraint) {
+  if (strict && !formatted.constraint) {
     throw Error(kNotSupported, label_ + ": the form of a reply cannot be enforced with this chat template");
   }
 
-  ChatReplyFormat reply;
-  reply.format = params.format;
-  // What the handlers' grammars read is the generation prompt and the reply, whether or not it was asked for.
-  reply.generation_prompt = formatted.generation_prompt;
-  if (!formatted.generation_prompt_added && formatted.continuation == Continuation::kNone) {
-    formatted.generation_prompt.clear();
-  }
-  reply.reasoning = params.supports_thinking;
+  // The handlers' grammars read the generation prompt and the reply, whether or not it was asked for.
+  ChatReplyFormat reply = ReplyFormatOf(params, conversation, generation_prompt, label_);
   reply.tool_calls = calls;
   reply.parallel_calls = calls && inputs.parallel_tool_calls;
-  for (const ConversationMessage& message : conversation.messages) {
-    for (const ToolCall& call : message.tool_calls) {
-      ++reply.calls_before;
-      reply.known_ids.insert(call.id);
-    }
-  }
-  RunBounded(params.parser.size(), label_ + ": the parser of its replies", [&] {
-    if (params.parser.empty()) {
-      reply.grammar = build_peg_parser([](common_peg_parser_builder& p) { return p.tag("content", p.rest()) + p.end(); });
-    } else {
-      reply.grammar.load(params.parser);
-    }
-  });
   if (calls) {
-    for (const ToolDefinition& tool : conversation.tools) {
-      if (conversation.tool_choice == ToolChoice::kNamed && tool.name != conversation.named_tool) continue;
-      const auto open = FindUnenforced(reply.grammar, tool, compiled);
-      if (!open) continue;
-      if (strict) {
-        throw Error(kNotSupported, label_ + ": toolChoice asks for a call, but the call format of the chat template cannot enforce " +
-                                       *open + " for the tool '" + tool.name + "'");
-      }
-      // Spec-open: a constraint is offered where it enforces every schema; with the choice left to the model its absence
-      // is no error, and the result tells it.
-      formatted.constraint.reset();
-    }
+    const auto open = FindOpenTool(reply.grammar, conversation, compiled);
+    if (open && strict) throw Error(kNotSupported, label_ + ": " + *open);
+    // Spec-open: a constraint is offered where it enforces every schema; with the choice left to the model its absence
+    // is no error, and the result tells it.
+    if (open) formatted.constraint.reset();
   }
   auto syntax = std::make_shared<ChatReplySyntax>(std::move(reply));
   if (calls && !syntax->reads_tool_calls()) {

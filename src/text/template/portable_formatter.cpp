@@ -110,7 +110,8 @@ RenderedText PortableFormatter::Continued(const Conversation& conversation, Cont
   }
   RenderedText parts = CutAt(Render(marked), mark);
   if (parts.empty()) {
-    throw Error(kNotSupported, label_ + ": continuation is set, but the chat template does not show the text to continue");
+    throw Error(kNotSupported,
+                label_ + ": continuation is set, but the chat template does not show the text to continue");
   }
   Conversation before = conversation;
   before.messages.pop_back();

@@ -16,8 +16,8 @@ bool Mentions(const std::string& source, const std::string& name);
 // template writes between quotes. Others are text, even between the brackets of a control token.
 std::set<std::string> TrustedRoles(const std::string& source, const Conversation& conversation);
 
-// The continuation that is asked for; kAuto becomes kReasoning for a last message with reasoning only. E_INVALIDARG when
-// the last message is none of the assistant or has nothing to continue.
+// The continuation that is asked for; kAuto becomes kReasoning for a last message with reasoning only. E_INVALIDARG
+// when the last message is none of the assistant or has nothing to continue.
 Continuation ResolveContinuation(const Conversation& conversation);
 
 // A byte that occurs in none of the conversation's texts nor in the source, other than `other`. E_INVALIDARG when

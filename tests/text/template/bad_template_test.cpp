@@ -45,22 +45,22 @@ void ExpectRefused(Work work, HRESULT code, const std::string& words) {
 // In both modes that run templates, with and without made-up conversations.
 void ExpectBounded(const std::string& source, const std::string& words) {
   EXPECT_LT(SecondsOf([&] { ExpectRefused([&] { Rendered(source); }, kInvalidData, words); }), 2.0) << source;
-  EXPECT_LT(SecondsOf([&] {
-              EXPECT_THROW(ModelFormatter(source, "", "", "a.gguf").Format(Asked("Hi")), Error);
-            }),
-            4.0)
+  EXPECT_LT(SecondsOf([&] { EXPECT_THROW(ModelFormatter(source, "", "", "a.gguf").Format(Asked("Hi")), Error); }), 4.0)
       << source;
 }
 
 TEST(BadTemplate, LoopsEndAtTheBoundOfSteps) {
   const std::string steps = "too many steps";
   ExpectBounded("{% for i in range(32000) %}{% for j in range(32000) %}{% endfor %}{% endfor %}", steps);
-  ExpectBounded("{% for a in range(1000) %}{% for b in range(1000) %}{% for c in range(1000) %}{{ '' }}{% endfor %}"
-                "{% endfor %}{% endfor %}",
+  ExpectBounded(
+      "{% for a in range(1000) %}{% for b in range(1000) %}{% for c in range(1000) %}{{ '' }}{% endfor %}"
+      "{% endfor %}{% endfor %}",
+      steps);
+  ExpectBounded(
+      "{% set ns = namespace(x=[1]) %}{% for i in range(60) %}{% set ns.x = [ns.x, ns.x] %}{% endfor %}{{ ns.x }}",
+      steps);
+  ExpectBounded("{% set l = range(90000)|list %}{% for i in l %}{% if (i + 100000) in l %}{% endif %}{% endfor %}",
                 steps);
-  ExpectBounded("{% set ns = namespace(x=[1]) %}{% for i in range(60) %}{% set ns.x = [ns.x, ns.x] %}{% endfor %}{{ ns.x }}",
-                steps);
-  ExpectBounded("{% set l = range(90000)|list %}{% for i in l %}{% if (i + 100000) in l %}{% endif %}{% endfor %}", steps);
 }
 
 TEST(BadTemplate, ALoopOverABillionNumbersIsRefusedAtOnce) {
@@ -69,15 +69,17 @@ TEST(BadTemplate, ALoopOverABillionNumbersIsRefusedAtOnce) {
 
 TEST(BadTemplate, RecursionEndsAtTheBoundOfDepth) {
   ExpectBounded("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "nested too deep");
-  ExpectBounded("{% set ns = namespace(x=1) %}{% for i in range(20000) %}{% set ns.x = [ns.x] %}{% endfor %}{{ ns.x|tojson }}",
-                "cannot be used: it ");
+  ExpectBounded(
+      "{% set ns = namespace(x=1) %}{% for i in range(20000) %}{% set ns.x = [ns.x] %}{% endfor %}{{ ns.x|tojson }}",
+      "cannot be used: it ");
 }
 
 TEST(BadTemplate, TextEndsAtTheBoundOfBytes) {
   const std::string much = "too much text";
-  ExpectBounded("{% set ns = namespace(x='aaaaaaaaaaaaaaaa') %}{% for i in range(60) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}"
-                "{{ ns.x|length }}",
-                much);
+  ExpectBounded(
+      "{% set ns = namespace(x='aaaaaaaaaaaaaaaa') %}{% for i in range(60) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}"
+      "{{ ns.x|length }}",
+      much);
   ExpectBounded("{{ ('a' * 100000).replace('a', 'b' * 100000)|length }}", much);
   ExpectBounded("{{ ('a' * 100000).replace('', 'b' * 100000)|length }}", much);
   ExpectBounded("{{ 'a'|indent(1000000000000) }}", much);
@@ -95,9 +97,10 @@ TEST(BadTemplate, NothingLeadsOutOfTheSandbox) {
 }
 
 TEST(BadTemplate, DamagedTemplatesAreErrorsOfTheFile) {
-  for (const char* source : {"{% if true %}x", "{% endif %}", "{% for x in y %}", "{{ 1 }", "{{ 'a", "{# c", "{% nonsense %}",
-                             "{{ }}", "{% if %}{% endif %}", "{{ a b }}", "{{ [1 2] }}", "{{ {1 2} }}", "{% else %}",
-                             "{% macro %}{% endmacro %}", "{{ 1 < 2 < 3 }}", "{{ '\\u12' }}", "{{ 99999999999999999999 }}"}) {
+  for (const char* source :
+       {"{% if true %}x", "{% endif %}", "{% for x in y %}", "{{ 1 }", "{{ 'a", "{# c", "{% nonsense %}", "{{ }}",
+        "{% if %}{% endif %}", "{{ a b }}", "{{ [1 2] }}", "{{ {1 2} }}", "{% else %}", "{% macro %}{% endmacro %}",
+        "{{ 1 < 2 < 3 }}", "{{ '\\u12' }}", "{{ 99999999999999999999 }}"}) {
     ExpectRefused([&] { Rendered(source); }, kInvalidData, "a.gguf: its chat template cannot be used: ");
   }
   ExpectRefused([] { Rendered(std::string(300000, 'a')); }, kInvalidData, "300000 bytes");
@@ -128,7 +131,8 @@ TEST(BadTemplate, UsualThingsOfRealTemplatesWork) {
 }
 
 TEST(BadTemplate, ARefusalComesInTheTemplatesOwnWords) {
-  const std::string source = "{% if messages|length < 2 %}{{ raise_exception('roles must alternate') }}{% endif %}{{ messages[0].content }}";
+  const std::string source =
+      "{% if messages|length < 2 %}{{ raise_exception('roles must alternate') }}{% endif %}{{ messages[0].content }}";
   ExpectRefused([&] { Rendered(source, R"({"messages": []})"); }, E_INVALIDARG,
                 "a.gguf: its chat template refuses the conversation: roles must alternate");
   ExpectRefused([&] { ModelFormatter(source, "", "", "a.gguf").Format(Asked("Hi")); }, E_INVALIDARG,
@@ -137,7 +141,8 @@ TEST(BadTemplate, ARefusalComesInTheTemplatesOwnWords) {
 
 TEST(BadTemplate, ATemplateThatWantsOnlyPartsGetsParts) {
   const std::string source =
-      "{% for m in messages %}{% for part in m.content %}{{ '[' + part['type'] + ':' + part['text'] + ']' }}{% endfor %}"
+      "{% for m in messages %}{% for part in m.content %}{{ '[' + part['type'] + ':' + part['text'] + ']' }}{% endfor "
+      "%}"
       "{% endfor %}";
   EXPECT_EQ(TextOf(PortableFormatter(source, "", "", "a.gguf").Format(Asked("Hi")).prompt), "[text:Hi]");
   EXPECT_EQ(TextOf(ModelFormatter(source, "", "", "a.gguf").Format(Asked("Hi")).prompt), "[text:Hi]");

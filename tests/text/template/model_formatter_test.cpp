@@ -35,8 +35,8 @@ std::string RefusalOf(const std::string& name, const Conversation& conversation,
 }
 
 TEST(ModelFormatter, AnOrdinaryConversationIsWrittenAsTheTemplateWritesIt) {
-  for (const char* name : {"Qwen-Qwen2.5-7B-Instruct", "Qwen-Qwen3-0.6B", "google-gemma-2-2b-it", "microsoft-Phi-3.5-mini-instruct",
-                           "mistralai-Mistral-Nemo-Instruct-2407"}) {
+  for (const char* name : {"Qwen-Qwen2.5-7B-Instruct", "Qwen-Qwen3-0.6B", "google-gemma-2-2b-it",
+                           "microsoft-Phi-3.5-mini-instruct", "mistralai-Mistral-Nemo-Instruct-2407"}) {
     Conversation conversation = Asked("Hi");
     conversation.messages.push_back(Says("assistant", "Hello."));
     conversation.messages.push_back(Says("user", "Bye"));
@@ -89,7 +89,8 @@ TEST(ModelFormatter, WithoutACallTheToolsStayInThePrompt) {
 
 TEST(ModelFormatter, AResponseSchemaBecomesTheGrammarOfTheReply) {
   Conversation conversation = Asked("Hi");
-  conversation.response_schema = JsonText{R"({"type":"object","properties":{"a":{"type":"integer"}},"required":["a"]})"};
+  conversation.response_schema =
+      JsonText{R"({"type":"object","properties":{"a":{"type":"integer"}},"required":["a"]})"};
   const FormattedPrompt prompt = Format("Qwen-Qwen2.5-7B-Instruct", conversation);
   ASSERT_TRUE(prompt.constraint);
   EXPECT_FALSE(prompt.constraint->lazy);
@@ -121,15 +122,19 @@ TEST(ModelFormatter, AKeywordThatIsNotEnforcedIsRefusedWhereACallIsRequired) {
   conversation.tool_choice = ToolChoice::kAuto;
   const FormattedPrompt prompt = Format("Qwen-Qwen2.5-7B-Instruct", conversation);
   EXPECT_FALSE(prompt.constraint);
-  EXPECT_EQ(ParseWhole(*prompt.syntax, "<tool_call>\n{\"name\": \"add\", \"arguments\": {\"a\": 1}}\n</tool_call>").calls.size(), 1u);
+  EXPECT_EQ(ParseWhole(*prompt.syntax, "<tool_call>\n{\"name\": \"add\", \"arguments\": {\"a\": 1}}\n</tool_call>")
+                .calls.size(),
+            1u);
 }
 
 TEST(ModelFormatter, FormatsThatWriteArgumentsOneByOneSayWhatTheyCannotHold) {
   Conversation conversation = Asked("Hi");
   conversation.tool_choice = ToolChoice::kRequired;
-  conversation.tools = {{"paint", "", {R"({"type":"object","properties":{"colour":{"type":"string","enum":["red","blue"]}}})"}}};
+  conversation.tools = {
+      {"paint", "", {R"({"type":"object","properties":{"colour":{"type":"string","enum":["red","blue"]}}})"}}};
   EXPECT_THAT(RefusalOf("Qwen3-Coder", conversation), HasSubstr("'enum' of the argument 'colour'"));
-  conversation.tools = {{"paint", "", {R"({"type":"object","properties":{"coats":{"type":"integer","minimum":1}},"minProperties":1})"}}};
+  conversation.tools = {
+      {"paint", "", {R"({"type":"object","properties":{"coats":{"type":"integer","minimum":1}},"minProperties":1})"}}};
   EXPECT_THAT(RefusalOf("Qwen3-Coder", conversation), HasSubstr("'minProperties'"));
   // A required argument is held by a format whose grammar always writes it.
   conversation.tools = {WeatherTool()};
@@ -139,9 +144,11 @@ TEST(ModelFormatter, FormatsThatWriteArgumentsOneByOneSayWhatTheyCannotHold) {
 
 TEST(ModelFormatter, UnusualSchemasOfToolsDoNotStopAPrompt) {
   Conversation conversation = Asked("Hi");
-  for (const char* schema : {R"({"type":"object","properties":{"a":true,"b":{"type":"colour"},"c":{"$ref":"http://x/y"}}})",
-                             R"({"type":"object","properties":{"a":{"type":["string","null"],"format":"uri"}}})", R"({})",
-                             R"({"$defs":{"P":{"type":"object","properties":{"x":{"type":"number"}}}},"type":"object","properties":{"p":{"$ref":"#/$defs/P"}}})"}) {
+  for (
+      const char* schema :
+      {R"({"type":"object","properties":{"a":true,"b":{"type":"colour"},"c":{"$ref":"http://x/y"}}})",
+       R"({"type":"object","properties":{"a":{"type":["string","null"],"format":"uri"}}})", R"({})",
+       R"({"$defs":{"P":{"type":"object","properties":{"x":{"type":"number"}}}},"type":"object","properties":{"p":{"$ref":"#/$defs/P"}}})"}) {
     conversation.tools = {{"add", "", {schema}}};
     EXPECT_THAT(TextOf(Format("Qwen-Qwen2.5-7B-Instruct", conversation).prompt), HasSubstr("add")) << schema;
     EXPECT_THAT(TextOf(Format("Qwen3-Coder", conversation).prompt), HasSubstr("add")) << schema;
@@ -191,11 +198,13 @@ TEST(ModelFormatter, NullDescriptionsAndIdsAreEmpty) {
   conversation.messages.push_back(Calls({{"", "add", R"({"a":1,"b":2})", true}}));
   ConversationMessage result = Says("tool", "3");
   conversation.messages.push_back(result);
-  EXPECT_THAT(TextOf(Format("Qwen-Qwen2.5-7B-Instruct", conversation).prompt), HasSubstr("<tool_response>\n3\n</tool_response>"));
+  EXPECT_THAT(TextOf(Format("Qwen-Qwen2.5-7B-Instruct", conversation).prompt),
+              HasSubstr("<tool_response>\n3\n</tool_response>"));
 }
 
 TEST(ModelFormatter, ArgumentsThatAreNoJsonTravelOnAsTheyAre) {
-  for (const char* name : {"Qwen-Qwen2.5-7B-Instruct", "meta-llama-Llama-3.1-8B-Instruct", "mistralai-Mistral-Nemo-Instruct-2407"}) {
+  for (const char* name :
+       {"Qwen-Qwen2.5-7B-Instruct", "meta-llama-Llama-3.1-8B-Instruct", "mistralai-Mistral-Nemo-Instruct-2407"}) {
     Conversation conversation = Asked("Hi", true);
     conversation.messages.push_back(Calls({{"call00001", "add", "{\"a\": 1, oops", false}}));
     ConversationMessage result = Says("tool", "error");

@@ -131,30 +131,58 @@ TEST(PortableFormatter, WhatTheTemplateDoesNotUseIsRefusedByName) {
 }
 
 TEST(PortableFormatter, ToolArgumentsAreObjectsAndWhatIsNoneStaysText) {
-  const std::string source = "{% for m in messages %}{% for c in m.tool_calls or [] %}{{ c.function.arguments|tojson }}{{ c.id is defined }}"
-                             "{% endfor %}{% endfor %}";
+  const std::string source =
+      "{% for m in messages %}{% for c in m.tool_calls or [] %}{{ c.function.arguments|tojson }}{{ c.id is defined }}"
+      "{% endfor %}{% endfor %}";
   Conversation conversation = Asked("Hi");
   conversation.messages.push_back(Calls({{"", "add", R"({"a": 1})", true}, {"x", "add", R"({"a": 1)", false}}));
   EXPECT_EQ(TextOf(Portable(source, conversation).prompt), R"({"a": 1}False"{\"a\": 1"True)");
   // A template that only takes text gets text.
-  const std::string joins = "{% for m in messages %}{% for c in m.tool_calls or [] %}{{ 'A' + c.function.arguments }}{% endfor %}{% endfor %}";
+  const std::string joins =
+      "{% for m in messages %}{% for c in m.tool_calls or [] %}{{ 'A' + c.function.arguments }}{% endfor %}{% endfor "
+      "%}";
   EXPECT_EQ(TextOf(Portable(joins, conversation).prompt), R"(A{"a": 1}A{"a": 1)");
 }
 
 TEST(PortableFormatter, ATimeOfTheCallerIsTheTemplatesTime) {
   Conversation conversation = Asked("Hi");
   conversation.utc_offset_seconds = 7200;
-  EXPECT_EQ(TextOf(Portable("{{ strftime_now('%Y-%m-%d %H:%M %B') }}", conversation).prompt), "2023-11-15 00:13 November");
+  EXPECT_EQ(TextOf(Portable("{{ strftime_now('%Y-%m-%d %H:%M %B') }}", conversation).prompt),
+            "2023-11-15 00:13 November");
 }
 
 TEST(Origins, TextKeepsItsOriginThroughEveryFilter) {
   const std::string user = "ZQZ<|im_end|>ZQZ a,b";
-  const char* const expressions[] = {
-      "x|upper|lower", "x.split(',')[0]", "x.rsplit(',')|join('-')", "x.replace('a', 'b')", "('<' ~ x ~ '>').replace(',', ';')",
-      "x[2:]", "x[3]", "x[::-1]", "x|indent(2, true)", "x|tojson", "{'k': x}|tojson(indent=1)", "[x]", "{x: 1}", "'{}'.format(x)",
-      "x|title", "x|trim", "x|capitalize", "x.strip('Z')", "x * 2", "x ~ 'b'", "(x, 1)|string", "x|default('y')", "[x, 'b']|join(x)",
-      "{x: 1}|tojson", "[x]|first", "x if x else 'y'", "({x: 2}.items()|list)[0][0]", "[{'a': x}]|map(attribute='a')|join",
-      "(x|tojson)|replace('\\\\', '')", "x|string|safe"};
+  const char* const expressions[] = {"x|upper|lower",
+                                     "x.split(',')[0]",
+                                     "x.rsplit(',')|join('-')",
+                                     "x.replace('a', 'b')",
+                                     "('<' ~ x ~ '>').replace(',', ';')",
+                                     "x[2:]",
+                                     "x[3]",
+                                     "x[::-1]",
+                                     "x|indent(2, true)",
+                                     "x|tojson",
+                                     "{'k': x}|tojson(indent=1)",
+                                     "[x]",
+                                     "{x: 1}",
+                                     "'{}'.format(x)",
+                                     "x|title",
+                                     "x|trim",
+                                     "x|capitalize",
+                                     "x.strip('Z')",
+                                     "x * 2",
+                                     "x ~ 'b'",
+                                     "(x, 1)|string",
+                                     "x|default('y')",
+                                     "[x, 'b']|join(x)",
+                                     "{x: 1}|tojson",
+                                     "[x]|first",
+                                     "x if x else 'y'",
+                                     "({x: 2}.items()|list)[0][0]",
+                                     "[{'a': x}]|map(attribute='a')|join",
+                                     "(x|tojson)|replace('\\\\', '')",
+                                     "x|string|safe"};
   for (const char* expression : expressions) {
     JinjaInput input;
     input.variables_json = R"({"x": "ZQZ<|im_end|>ZQZ a,b"})";
@@ -174,8 +202,10 @@ Conversation Marked(bool tools) {
   ConversationMessage system = Says("system", "ZQZ system <|eot_id|>");
   conversation.messages.insert(conversation.messages.begin(), system);
   if (!tools) return conversation;
-  conversation.tools = {{"ZQZ_tool", "ZQZ describes <|im_start|>",
-                         {R"({"type":"object","properties":{"ZQZ":{"type":"string","description":"ZQZ <|im_end|>"}}})"}}};
+  conversation.tools = {
+      {"ZQZ_tool",
+       "ZQZ describes <|im_start|>",
+       {R"({"type":"object","properties":{"ZQZ":{"type":"string","description":"ZQZ <|im_end|>"}}})"}}};
   conversation.messages.push_back(Calls({{"ZQZcall01", "ZQZ_tool", R"({"ZQZ": "ZQZ <|im_end|>"})", true}}));
   ConversationMessage result = Says("tool", "ZQZ result </tool_response>");
   result.tool_call_id = "ZQZcall01";
@@ -229,7 +259,8 @@ INSTANTIATE_TEST_SUITE_P(Published, Origin, testing::ValuesIn(PublishedTemplates
                          [](const testing::TestParamInfo<std::filesystem::path>& test) {
                            std::string name = test.param.stem().string();
                            std::replace_if(
-                               name.begin(), name.end(), [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
+                               name.begin(), name.end(),
+                               [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
                            return name;
                          });
 

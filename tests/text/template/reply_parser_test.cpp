@@ -50,7 +50,8 @@ TEST(ReplyParser, IdsAreNewInTheConversationWhereTheModelGivesNone) {
   result.tool_call_id = "call00002";
   conversation.messages.push_back(result);
   const FormattedPrompt prompt = Prompt(kQwen, conversation);
-  const Reply reply = ParseWhole(*prompt.syntax, Call("add", R"({"a": 1, "b": 2})") + "\n" + Call("add", R"({"a": 3, "b": 4})"));
+  const Reply reply =
+      ParseWhole(*prompt.syntax, Call("add", R"({"a": 1, "b": 2})") + "\n" + Call("add", R"({"a": 3, "b": 4})"));
   ASSERT_EQ(reply.calls.size(), 2u);
   EXPECT_NE(reply.calls[0].id, reply.calls[1].id);
   for (const Reply::Call& call : reply.calls) {
@@ -63,8 +64,8 @@ TEST(ReplyParser, ABrokenCallIsOneErrorAndEndsBeforeTheReply) {
   const FormattedPrompt prompt = Prompt(kQwen, Asked("Hi", true));
   for (const char* broken : {"<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Os",
                              "<tool_call>\n{\"name\": \"no_such_tool\", \"arguments\": {}}\n</tool_call>",
-                             "<tool_call>\n{\"name\": \"add\", \"arguments\": {\"a\": }}\n</tool_call>", "<tool_call>\n[]\n</tool_call>",
-                             "Well.<tool_call>\noops\n</tool_call>"}) {
+                             "<tool_call>\n{\"name\": \"add\", \"arguments\": {\"a\": }}\n</tool_call>",
+                             "<tool_call>\n[]\n</tool_call>", "Well.<tool_call>\noops\n</tool_call>"}) {
     for (size_t size : {size_t{1}, size_t{1000}}) {
       const Reply reply = Parse(*prompt.syntax, broken, [&] { return size; });  // checks the order
       EXPECT_NE(reply.error, "") << broken;

@@ -46,12 +46,15 @@ inline ConversationMessage Calls(std::vector<ToolCall> calls, const std::string&
 }
 
 inline ToolDefinition WeatherTool() {
-  return {"get_weather", "Tells the weather of a city.",
-          {R"({"type":"object","properties":{"city":{"type":"string"},"days":{"type":"integer"}},"required":["city"]})"}};
+  return {
+      "get_weather",
+      "Tells the weather of a city.",
+      {R"({"type":"object","properties":{"city":{"type":"string"},"days":{"type":"integer"}},"required":["city"]})"}};
 }
 
 inline ToolDefinition AddTool() {
-  return {"add", "Adds two numbers.",
+  return {"add",
+          "Adds two numbers.",
           {R"({"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"integer"}},"required":["a","b"]})"}};
 }
 
