@@ -106,6 +106,7 @@ class ChatReplyParser final : public ReplyParser {
       }
     }
     if (failed_ && broken_.empty()) broken_ = "the reply does not have the form that the model's format prescribes";
+    // Spec-open: the error comes before the ends that it forces, so that nobody takes a call for whole.
     if (!broken_.empty()) events->push_back({Kind::kError, broken_, 0, {}, {}});
     for (size_t i = 0; i < calls_.size(); ++i) {
       if (calls_[i].started && !calls_[i].told_end) TellEnd(i, events);
