@@ -12,10 +12,51 @@
 #include "utf8.h"
 
 namespace owml::cli {
+namespace {
+
+void AddSamplingOptions(CLI::App& verb, SamplingOptions& sampling) {
+  verb.add_option("--temperature", sampling.temperature, "0 = always the likeliest token")
+      ->check(CLI::Range(0.0f, 100.0f))
+      ->envname("OWML_TEMPERATURE")
+      ->capture_default_str();
+  verb.add_option("--top-k", sampling.top_k, "Sample among the K likeliest; 0 = all")
+      ->check(CLI::Range(0u, 1000000u))
+      ->envname("OWML_TOP_K")
+      ->capture_default_str();
+  verb.add_option("--top-p", sampling.top_p, "Sample among the likeliest that make up this probability, above 0 to 1")
+      ->check(CLI::Range(1e-6f, 1.0f))
+      ->envname("OWML_TOP_P")
+      ->capture_default_str();
+  verb.add_option("--min-p", sampling.min_p, "Sample among those with at least this share of the likeliest, 0 to 1")
+      ->check(CLI::Range(0.0f, 1.0f))
+      ->envname("OWML_MIN_P")
+      ->capture_default_str();
+  verb.add_option("--repetition-penalty", sampling.repetition_penalty, "Above 1 makes tokens that occurred less likely")
+      ->check(CLI::Range(1e-6f, 100.0f))
+      ->envname("OWML_REPETITION_PENALTY")
+      ->capture_default_str();
+  verb.add_option("--repetition-window", sampling.repetition_window, "Tokens that it looks back; 0 = all")
+      ->check(CLI::Range(0u, 100000000u))
+      ->envname("OWML_REPETITION_WINDOW")
+      ->capture_default_str();
+  verb.add_option("--presence-penalty", sampling.presence_penalty, "Taken from tokens that the answer has")
+      ->check(CLI::Range(-100.0f, 100.0f))
+      ->envname("OWML_PRESENCE_PENALTY")
+      ->capture_default_str();
+  verb.add_option("--frequency-penalty", sampling.frequency_penalty, "The same for each time that it has them")
+      ->check(CLI::Range(-100.0f, 100.0f))
+      ->envname("OWML_FREQUENCY_PENALTY")
+      ->capture_default_str();
+  verb.add_option("--seed", sampling.seed, "Seed of sampling; 0 = another one each time")
+      ->envname("OWML_SEED")
+      ->capture_default_str();
+}
+
+}  // namespace
 
 void AddGenerationOptions(CLI::App& verb, GenerationOptions& options) {
   verb.add_option("MODEL", options.model, "A .gguf file")->required();
-  verb.add_option("-n,--max-tokens", options.max_tokens, "Most tokens of one answer")
+  verb.add_option("-n,--max-tokens", options.sampling.max_tokens, "Most tokens of one answer")
       ->check(CLI::Range(1u, 100000000u))
       ->envname("OWML_MAX_TOKENS")
       ->capture_default_str();
@@ -27,20 +68,9 @@ void AddGenerationOptions(CLI::App& verb, GenerationOptions& options) {
       ->check(CLI::Range(0u, 4096u))
       ->envname("OWML_THREADS")
       ->capture_default_str();
-  verb.add_option("--temperature", options.sampler.temperature, "0 = always the likeliest token")
-      ->check(CLI::Range(0.0f, 100.0f))
-      ->envname("OWML_TEMPERATURE")
-      ->capture_default_str();
-  verb.add_option("--top-k", options.sampler.top_k, "Sample among the K likeliest; 0 = all")
-      ->check(CLI::Range(0u, 1000000u))
-      ->envname("OWML_TOP_K")
-      ->capture_default_str();
-  verb.add_option("--top-p", options.sampler.top_p,
-                  "Sample among the likeliest that make up this probability, above 0 to 1")
-      ->check(CLI::Range(1e-6f, 1.0f))
-      ->envname("OWML_TOP_P")
-      ->capture_default_str();
-  verb.add_option("--seed", options.sampler.seed, "Seed of sampling")->envname("OWML_SEED")->capture_default_str();
+  AddSamplingOptions(verb, options.sampling);
+  AddShapeOptions(verb, options.shape);
+  verb.add_flag("--lookup", options.lookup, "Try tokens that followed the same words before, several at once");
   verb.add_flag("--stats", options.stats, "Print rates and counts on standard error")->envname("OWML_STATS");
 }
 
@@ -54,14 +84,16 @@ std::string ReadPrompt(const std::string& argument) {
   return text;
 }
 
-void PrintStats(const GenerationStats& stats, const LanguageSession& session) {
+void PrintStats(const GenerationStats& stats, const TextSession& session) {
   auto rate = [](size_t tokens, double seconds) { return seconds > 0 ? static_cast<double>(tokens) / seconds : 0; };
+  std::string drafts;
+  if (stats.draft_tokens) drafts = fmt::format(", {} of {} drafts right", stats.accepted_drafts, stats.draft_tokens);
   const std::string line = fmt::format(
-      "prompt {} tokens ({} cached, {:.1f} tokens/s), answer {} tokens ({:.1f} tokens/s), first token {:.0f} ms, "
-      "context {}/{}",
-      stats.prompt_tokens, stats.prompt_tokens - stats.evaluated_tokens,
-      rate(stats.evaluated_tokens, stats.prompt_seconds), stats.generated_tokens,
-      rate(stats.decode_steps, stats.generation_seconds), stats.prompt_seconds * 1000, session.position(),
+      "prompt {} tokens ({} cached, {:.1f} tokens/s), answer {} tokens ({:.1f} tokens/s{}), first token {:.0f} ms, "
+      "memory {}, context {}/{}",
+      stats.prompt_tokens, stats.cached_tokens, rate(stats.prompt_tokens - stats.cached_tokens, stats.prompt_seconds),
+      stats.generated_tokens, rate(stats.generated_tokens ? stats.generated_tokens - 1 : 0, stats.generation_seconds),
+      drafts, stats.prompt_seconds * 1000, HumanBytes(ResidentBytes()), session.position(),
       session.capacity() ? std::to_string(session.capacity()) : "unlimited");
   Note(Style::kDim, line);
 }

@@ -1,20 +1,22 @@
-// The options that generate and chat share.
-// Each has an environment variable.
+// The options that generate and chat share, and what they report.
+// Each option has an environment variable where it is a habit rather than part of one question.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "language_session.h"
+#include "answer_shape.h"
+#include "text_session.h"
 
 namespace owml::cli {
 
 struct GenerationOptions {
   std::string model;
   std::string prompt;
-  uint32_t max_tokens = 512;
   StageSettings stage;
-  SamplerSettings sampler;
+  SamplingOptions sampling;
+  ShapeOptions shape;
+  bool lookup = false;  // speculative decoding from the text itself
   bool stats = false;
 };
 
@@ -24,7 +26,7 @@ void AddGenerationOptions(CLI::App& verb, GenerationOptions& options);
 std::string ReadPrompt(const std::string& argument);
 
 // The line of --stats, on standard error.
-void PrintStats(const GenerationStats& stats, const LanguageSession& session);
+void PrintStats(const GenerationStats& stats, const TextSession& session);
 
 // The finish reason when it is not the model's own, as a note on standard error.
 void PrintFinish(const GenerationStats& stats);

@@ -1,45 +1,18 @@
-// Prompt, decode loop and text streaming.
-// The context is kept between calls, so that a conversation evaluates only what is new.
+// Token tensors as the stage wants them; the context is kept between calls.
+// See language_session.h.
 #include "language_session.h"
 
 #include <fmt/format.h>
-#include <objbase.h>
 
 #include <algorithm>
-#include <chrono>
-#include <openwinml/strings.hpp>
 
 #include "base/half.h"
 #include "failure.h"
 
 namespace owml::cli {
-namespace {
-
-double SecondsSince(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-std::vector<uint32_t> TakeTokens(UINT32 count, UINT32* ids) {
-  std::vector<uint32_t> tokens(ids, ids + count);
-  CoTaskMemFree(ids);
-  return tokens;
-}
-
-}  // namespace
 
 LanguageSession::LanguageSession(const std::string& model_path, const StageSettings& settings)
     : model_(model_path, settings) {
-  Check(WinMLCreateTokenizerFromFile(openwinml::ToWide(model_path).c_str(), tokenizer_.GetAddressOf()),
-        "loading the tokenizer");
-  // No chat template means no formatter; only conversations need one.
-  tokenizer_.As(&formatter_);
-  ComPtr<IWinMLTokenizerMetadata> metadata;
-  Check(tokenizer_.As(&metadata), "asking for tokenizer metadata");
-  UINT32 count = 0;
-  UINT32* ids = nullptr;
-  Check(metadata->GetEosTokenIds(&count, &ids), "reading end tokens");
-  end_tokens_ = TakeTokens(count, ids);
-
   ComPtr<IWinMLStageSchema> schema;
   Check(model_.stage()->QueryInterface(IID_PPV_ARGS(schema.GetAddressOf())), "reading the schema");
   WINML_TENSOR_DESC desc = {};
@@ -51,37 +24,6 @@ LanguageSession::LanguageSession(const std::string& model_path, const StageSetti
   }
   if (!model_.state() || FAILED(model_.state()->GetSequenceCapacity(&capacity_))) capacity_ = 0;
   Check(model_.stage()->RequestOutput(0), "requesting logits");
-}
-
-std::vector<uint32_t> LanguageSession::Encode(const std::string& text) const {
-  UINT32 count = 0;
-  UINT32* ids = nullptr;
-  Check(
-      tokenizer_->Encode(openwinml::ToWide(text).c_str(), WINML_TOKENIZER_ENCODE_FLAG_ADD_SPECIAL_TOKENS, &count, &ids),
-      "encoding the prompt");
-  return TakeTokens(count, ids);
-}
-
-void LanguageSession::RequireChatTemplate() const {
-  if (formatter_) return;
-  throw Failure("the model carries no chat template; use `owml generate` for plain continuation", E_NOINTERFACE);
-}
-
-std::vector<uint32_t> LanguageSession::EncodeConversation(const std::vector<Message>& messages) const {
-  RequireChatTemplate();
-  std::vector<std::wstring> texts;
-  texts.reserve(messages.size() * 2);
-  std::vector<WINML_CHAT_MESSAGE> wide;
-  for (const Message& message : messages) {
-    texts.push_back(openwinml::ToWide(message.role));
-    texts.push_back(openwinml::ToWide(message.content));
-    wide.push_back({texts[texts.size() - 2].c_str(), texts.back().c_str()});
-  }
-  UINT32 count = 0;
-  UINT32* ids = nullptr;
-  Check(formatter_->EncodeConversation(static_cast<UINT32>(wide.size()), wide.data(), TRUE, &count, &ids),
-        "applying the chat template");
-  return TakeTokens(count, ids);
 }
 
 void LanguageSession::Evaluate(const uint32_t* tokens, size_t count) {
@@ -120,10 +62,9 @@ size_t LanguageSession::KeepPrefix(const std::vector<uint32_t>& tokens) {
   return keep;
 }
 
-size_t LanguageSession::Prefill(const std::vector<uint32_t>& tokens) {
+void LanguageSession::Prefill(const std::vector<uint32_t>& tokens) {
   const size_t kept = KeepPrefix(tokens);
   Evaluate(tokens.data() + kept, tokens.size() - kept);
-  return tokens.size() - kept;
 }
 
 void LanguageSession::Append(uint32_t token) { Evaluate(&token, 1); }
@@ -152,60 +93,6 @@ std::vector<float> LanguageSession::Logits() const {
     throw Failure(fmt::format("the model's logits are {}, not float32 or float16", Name(lock.dtype())));
   }
   return row;
-}
-
-bool LanguageSession::IsEndToken(uint32_t token) const {
-  return std::find(end_tokens_.begin(), end_tokens_.end(), token) != end_tokens_.end();
-}
-
-GenerationStats LanguageSession::Generate(const std::vector<uint32_t>& prompt, Sampler& sampler, uint32_t max_tokens,
-                                          const std::function<void(const std::string&)>& emit,
-                                          const std::function<bool()>& cancelled) {
-  GenerationStats stats;
-  stats.prompt_tokens = prompt.size();
-  ComPtr<IWinMLTokenizerDecoder> decoder;
-  Check(tokenizer_->CreateDecoder(decoder.GetAddressOf()), "creating a decoder");
-  auto start = std::chrono::steady_clock::now();
-  size_t done = KeepPrefix(prompt);
-  stats.evaluated_tokens = prompt.size() - done;
-  while (done < prompt.size()) {
-    if (cancelled()) {
-      stats.evaluated_tokens -= prompt.size() - done;
-      stats.prompt_seconds = SecondsSince(start);
-      stats.finish = "cancelled";
-      return stats;
-    }
-    const size_t step = std::min(kPromptStep, prompt.size() - done);
-    Evaluate(prompt.data() + done, step);
-    done += step;
-  }
-  uint32_t token = sampler.Pick(Logits());
-  stats.prompt_seconds = SecondsSince(start);
-  start = std::chrono::steady_clock::now();
-  while (true) {
-    if (cancelled()) {
-      stats.finish = "cancelled";
-      break;
-    }
-    if (IsEndToken(token)) break;
-    ++stats.generated_tokens;
-    LPCWSTR text = nullptr;
-    Check(decoder->DecodeToken(token, &text), "decoding a token");
-    if (text && *text) emit(openwinml::ToUtf8(text));
-    if (stats.generated_tokens >= max_tokens) {
-      stats.finish = "length";
-      break;
-    }
-    if (capacity_ && context_.size() + 1 >= capacity_) {
-      stats.finish = "context";
-      break;
-    }
-    Append(token);
-    ++stats.decode_steps;
-    token = sampler.Pick(Logits());
-  }
-  stats.generation_seconds = SecondsSince(start);
-  return stats;
 }
 
 }  // namespace owml::cli

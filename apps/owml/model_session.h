@@ -35,6 +35,8 @@ class ModelSession {
   IWinMLRuntime* runtime() const { return runtime_.Get(); }
   IWinMLModel* model() const { return model_.Get(); }
   IWinMLStage* stage() const { return stage_.Get(); }
+  IWinMLPipeline* pipeline() const { return pipeline_.Get(); }
+  IWinMLExecutionTarget* target() const { return target_.Get(); }
   IWinMLRawTensorFactory* tensors() const { return tensors_.Get(); }
   IOwmlStageOptions* options() const { return options_.Get(); }
   IWinMLStatefulStage* state() const { return state_.Get(); }

@@ -136,7 +136,7 @@ def test_the_conversation_is_remembered_until_reset(chat):
 def test_an_unknown_command_is_not_sent_to_the_model(chat):
     terminal = chat()
     terminal.type("/help\n")
-    terminal.expect(r"owml: unknown command /help; there are /reset and /exit\r\n")
+    terminal.expect(r"owml: unknown command /help; there are /reset, /save FILE, ")
     terminal.expect(PROMPT)
     terminal.type("\x04")
     assert terminal.wait() == 0

@@ -2,6 +2,8 @@
 # Answers are short, because each test loads the model.
 """Tests of the verbs that run language models."""
 
+import json
+import re
 import subprocess
 
 import pytest
@@ -95,6 +97,75 @@ def test_a_long_prompt_in_steps_gives_what_one_run_gives(owml, gguf):
     whole = owml("generate", gguf, text, "-n", 6, "--json").json()
     assert whole["promptTokens"] > 300
     assert whole["text"].lstrip().startswith("The quick brown fox")
+
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"name": {"type": "string", "maxLength": 10}, "age": {"type": "integer", "minimum": 1, "maximum": 99}},
+    "required": ["name", "age"],
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize("verb", ["chat", "generate"])
+def test_answers_have_the_shape_that_is_asked_for(owml, gguf, tmp_path, verb):
+    (tmp_path / "schema.json").write_text(json.dumps(SCHEMA))
+    (tmp_path / "grammar.gbnf").write_text('root ::= "yes" | "no"\n')
+    options = ["-n", 60, "--temperature", 1.5, "--seed", 3]
+    done = owml(verb, gguf, "A person as JSON:", "--json-schema", tmp_path / "schema.json", *options)
+    value = json.loads(done.out)
+    assert set(value) == {"name", "age"} and 1 <= value["age"] <= 99 and len(value["name"]) <= 10
+    assert owml(verb, gguf, "Is it?", "--grammar", tmp_path / "grammar.gbnf", *options).out in ("yes\n", "no\n")
+    assert re.fullmatch("1[0-9]{3}\n", owml(verb, gguf, "The year is ", "--regex", "1[0-9]{3}", *options).out)
+
+
+def test_a_bad_shape_is_refused_with_a_sentence(owml, gguf, tmp_path):
+    (tmp_path / "bad.json").write_text("{")
+    (tmp_path / "bad.gbnf").write_text("root ::= (")
+    assert "is no JSON" in owml("chat", gguf, "x", "--json-schema", tmp_path / "bad.json").sentence()
+    assert "cannot read" in owml("chat", gguf, "x", "--grammar", tmp_path / "none.gbnf").sentence()
+    assert "grammar" in owml("chat", gguf, "x", "--grammar", tmp_path / "bad.gbnf").sentence()
+    assert owml("chat", gguf, "x", "--regex", "a", "--grammar", tmp_path / "bad.gbnf").code == 2
+
+
+def test_lookup_changes_no_greedy_text(owml, gguf):
+    text = "one two three four five one two three four five one two"
+    plain = owml("generate", gguf, text, "-n", 24)
+    assert owml("generate", gguf, text, "-n", 24, "--lookup").out == plain.out
+
+
+def test_every_sampling_option_is_taken(owml, gguf):
+    options = ["--temperature", 1, "--top-k", 50, "--top-p", 0.9, "--min-p", 0.05, "--seed", 4]
+    penalties = ["--repetition-penalty", 1.3, "--repetition-window", 32, "--presence-penalty", 0.2]
+    arguments = ["generate", gguf, "Once upon a time", *options, *penalties, "--frequency-penalty", 0.1, "-n", 12]
+    first = owml(*arguments)
+    assert first.code == 0 and first.out == owml(*arguments).out
+
+
+def test_a_transcript_is_kept_and_continued(owml, gguf, tmp_path):
+    path = tmp_path / "talk.json"
+    first = owml("chat", gguf, "Say hi.", "-n", 6, "--transcript", path, "--system", "Be brief.")
+    turns = json.loads(path.read_text())
+    assert [turn["role"] for turn in turns] == ["system", "user", "assistant"]
+    assert turns[2]["content"] + "\n" == first.out
+    report = owml("chat", gguf, "Again.", "-n", 6, "--transcript", path, "--json").json()
+    turns = json.loads(path.read_text())
+    assert len(turns) == 5 and turns[4]["content"] == report["content"]
+    path.write_text("[{}]")
+    assert "role" in owml("chat", gguf, "x", "--transcript", path).sentence()
+
+
+def test_images_are_refused(owml, gguf):
+    done = owml("chat", gguf, "What is this?", "--image", "cat.png")
+    assert done.code == 1 and "images are not supported" in done.sentence()
+
+
+def test_tools_need_a_template_that_shows_them(owml, gguf, tmp_path):
+    tool = {"name": "now", "description": "The time.", "parameters": {"type": "object", "properties": {}}}
+    (tmp_path / "tools.json").write_text(json.dumps([{"type": "function", "function": tool}]))
+    done = owml("chat", gguf, "What time is it?", "--tools", tmp_path / "tools.json")
+    assert done.code == 1 and "does not show tools" in done.sentence()
+    assert "IWinML" not in done.sentence()
 
 
 def test_an_onnx_model_is_no_language_model(owml, mixing_model):

@@ -18,7 +18,7 @@ ComPtr<IWinMLConversationFormatResult> Format(IWinMLTokenizer* tokenizer, const 
   Require(formatter != nullptr, E_NOINTERFACE, "the tokenizer formats no conversations");
   ComPtr<IWinMLConversationFormatResult> result;
   ClearThreadError();
-  CheckResult(formatter->FormatConversation(&request, result.GetAddressOf()), "the formatter", "FormatConversation");
+  CheckResult(formatter->FormatConversation(&request, result.GetAddressOf()), "the formatter");
   Require(result != nullptr, E_UNEXPECTED, "the formatter: FormatConversation succeeded without a result");
   return result;
 }
@@ -85,7 +85,7 @@ ComPtr<IWinMLTokenConstraint> Constraint(IWinMLTokenizer* tokenizer, IWinMLConve
           "(IWinMLTokenizerConstraintFactory)");
   ComPtr<IWinMLTokenConstraint> constraint;
   ClearThreadError();
-  CheckResult(factory->CreateConstraint(format, constraint.GetAddressOf()), "the tokenizer", "CreateConstraint");
+  CheckResult(factory->CreateConstraint(format, constraint.GetAddressOf()), "the tokenizer");
   Require(constraint != nullptr, E_UNEXPECTED, "the tokenizer: CreateConstraint succeeded without a constraint");
   return constraint;
 }
