@@ -62,7 +62,7 @@ CompiledConstraint::Trigger ReadTrigger(const ConstraintTrigger& trigger, size_t
       break;
     case ConstraintTrigger::Kind::kPattern:
     case ConstraintTrigger::Kind::kFullPattern:
-      result.pattern = std::make_shared<Pattern>(Pattern::Parse(trigger.value, where));
+      result.pattern = std::make_shared<Pattern>(Pattern::ParseTrigger(trigger.value, where));
       break;
   }
   return result;

@@ -18,8 +18,8 @@ namespace owml::text {
 struct LocalPart {
   // Tokens that stay inside the rule or end with it: dense when they are many.
   std::vector<uint32_t> few;
-  std::shared_ptr<const TokenSet> plain;  // of a slice; null for none
-  std::shared_ptr<const TokenSet> many;   // null: see `few`
+  const TokenSet* plain = nullptr;       // of a slice of the vocabulary, which outlives this; null for none
+  std::shared_ptr<const TokenSet> many;  // null: see `few`
   // Tokens that go on behind the end of the rule, by the part that is behind it.
   VocabularyTrie beyond;
 };

@@ -59,7 +59,8 @@ int HexValue(char32_t code) {
 
 class PatternParser {
  public:
-  PatternParser(std::string_view text, const std::string& where) : source_(text), where_(where) {}
+  PatternParser(std::string_view text, const std::string& where, bool trigger)
+      : source_(text), where_(where), trigger_(trigger) {}
 
   Pattern Parse() {
     if (source_.size() > Pattern::kLongest) {
@@ -169,6 +170,7 @@ class PatternParser {
       if (Take(':')) {
         captures = false;
       } else if (Peek() == '=' || Peek() == '!') {
+        if (trigger_ && depth == 0) return LookAhead(Next() == '!');
         Fail("uses look-ahead, which is not supported");
       } else if (Take('<')) {
         if (Peek() == '=' || Peek() == '!') Fail("uses look-behind, which is not supported");
@@ -189,6 +191,44 @@ class PatternParser {
     if (!captures) return inner;
     node.children.push_back(inner);
     return Add(std::move(node));
+  }
+
+  // Behind "(?=" or "(?!". What must follow is read like the rest; what must not follow becomes all that differs from
+  // it.
+  uint32_t LookAhead(bool negated) {
+    const uint32_t inner = Choice(1);
+    if (!Take(')')) Fail("has '(' without ')'");
+    if (!AtEnd()) Fail("uses look-ahead before its end, which is not supported");
+    if (!negated) return inner;
+    Pattern ahead = pattern_;
+    ahead.root_ = inner;
+    const Automaton automaton = ahead.Whole();
+    const auto& states = automaton.states();
+    if (states.empty()) return Add(Node());
+    // From the end: only what has no circles is decided after a bounded text.
+    std::vector<uint32_t> nodes(states.size(), kUnmade);
+    return Differing(automaton, 0, 0, &nodes);
+  }
+
+  uint32_t Differing(const Automaton& automaton, uint32_t state, int depth, std::vector<uint32_t>* nodes) {
+    if (depth > Pattern::kMostNested) Fail("uses a look-ahead of unlimited length, which is not supported");
+    if ((*nodes)[state] != kUnmade) return (*nodes)[state];
+    Node choice;
+    choice.kind = Kind::kChoice;
+    CodePointSet taken;
+    if (!automaton.states()[state].accepts) {
+      for (const auto& edge : automaton.states()[state].edges) {
+        const CodePointSet set = CodePointSet::Of(edge.first, edge.last);
+        taken.Add(set);
+        Node sequence;
+        sequence.children = {AddSet(set), Differing(automaton, edge.to, depth + 1, nodes)};
+        choice.children.push_back(Add(std::move(sequence)));
+      }
+      choice.children.push_back(AddSet(taken.Complement()));
+    } else {
+      choice.children.push_back(AddSet({}));  // it follows: no match
+    }
+    return (*nodes)[state] = Add(std::move(choice));
   }
 
   // Whether what follows is a quantifier; a brace that is none stands for itself.
@@ -378,8 +418,11 @@ class PatternParser {
     return negated ? place->second.Complement() : place->second;
   }
 
+  static constexpr uint32_t kUnmade = UINT32_MAX;
+
   std::string_view source_;
   const std::string& where_;
+  const bool trigger_;
   std::vector<char32_t> text_;
   size_t at_ = 0;
   uint32_t captures_ = 0;
@@ -387,7 +430,13 @@ class PatternParser {
   Pattern pattern_;
 };
 
-Pattern Pattern::Parse(std::string_view text, const std::string& where) { return PatternParser(text, where).Parse(); }
+Pattern Pattern::Parse(std::string_view text, const std::string& where) {
+  return PatternParser(text, where, false).Parse();
+}
+
+Pattern Pattern::ParseTrigger(std::string_view text, const std::string& where) {
+  return PatternParser(text, where, true).Parse();
+}
 
 Pattern Pattern::Literal(std::string_view text) {
   Pattern pattern;

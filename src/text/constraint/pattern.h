@@ -41,6 +41,9 @@ class Pattern {
 
   // Throws E_INVALIDARG: "<where>: the pattern "..." ..., at character 3".
   static Pattern Parse(std::string_view text, const std::string& where);
+  // For a search in a text that grows: a pattern may also end in one look-ahead, which is part of what must be read
+  // before there is a match.
+  static Pattern ParseTrigger(std::string_view text, const std::string& where);
   // Matches `text` itself.
   static Pattern Literal(std::string_view text);
 

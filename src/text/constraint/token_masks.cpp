@@ -178,7 +178,7 @@ std::shared_ptr<const LocalPart> TokenMasks::ComputeCommon(uint32_t state) const
   for (const auto& slice : vocabulary_->slices()) {
     if (slice.characters != depth) continue;
     trie = &slice.others;
-    part->plain = std::shared_ptr<const TokenSet>(vocabulary_, &slice.plain);
+    part->plain = &slice.plain;
   }
   Sort(*trie, start, part.get());
   return part;

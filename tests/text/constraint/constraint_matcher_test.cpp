@@ -146,7 +146,8 @@ TEST_P(ConstraintMatcherTest, MasksEqualTryingEveryTokenInASchema) {
 TEST_P(ConstraintMatcherTest, MasksEqualTryingEveryTokenInCountedText) {
   // Both far from the limit and near it.
   Follow(
-      Request("json_schema", R"({"type":"array","items":{"type":"string","minLength":3,"maxLength":100},"maxItems":2})"),
+      Request("json_schema",
+              R"({"type":"array","items":{"type":"string","minLength":3,"maxLength":100},"maxItems":2})"),
       R"(["a string of more than sixteen tokens, so that states far from its limit of ninety are shared!","日本語の文字列\n"])");
   Follow(Request("gbnf", "root ::= ([a-z ]{2,7} [.,]){1,40}"), "one, two, three, four, five.");
 }

@@ -109,6 +109,22 @@ TEST(PatternTest, ASearchFindsTheFirstGroupThatIsNotEmpty) {
   EXPECT_EQ(find("b$", "ab", Mode::kAnywhere), 1u);
 }
 
+TEST(PatternTest, ATriggerMayEndInALookAhead) {
+  const auto find = [](const std::string& pattern, const std::string& text) {
+    PatternSearch search(Pattern::ParseTrigger(pattern, "test"), PatternSearch::Mode::kAnywhere);
+    search.Append(text);
+    return search.Found();
+  };
+  EXPECT_EQ(find(">>>(?!all)", "x>>>"), std::nullopt);  // not yet known
+  EXPECT_EQ(find(">>>(?!all)", "x>>>a"), std::nullopt);
+  EXPECT_EQ(find(">>>(?!all)", "x>>>all"), std::nullopt);
+  EXPECT_EQ(find(">>>(?!all)", "x>>>al."), 1u);
+  EXPECT_EQ(find(">>>(?!all)", ">>>all >>>get"), 7u);
+  EXPECT_EQ(find("a(?=b|c)", "aab"), 1u);
+  ExpectError([] { Pattern::ParseTrigger("a(?!b)c", "test"); }, E_INVALIDARG, {"look-ahead before its end"});
+  ExpectError([] { Pattern::ParseTrigger("a(?!b*c)", "test"); }, E_INVALIDARG, {"unlimited length"});
+}
+
 TEST(PatternTest, ARegularExpressionIsAboutTheWholeReply) {
   const Acceptor accepts("regex", "yes|no");
   EXPECT_TRUE(accepts("yes"));
