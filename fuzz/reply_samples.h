@@ -33,8 +33,8 @@ inline constexpr const char* kReplies[] = {
     "\x01Well, a < b.",
     "\x05<think>\nLet me see.\n</think>\n\nDone.",
     "\x03Let me add.\n<tool_call>\n{\"name\": \"add\", \"arguments\": {\"a\": 1, \"b\": \"x\"}}\n</tool_call>",
-    "\x07<tool_call>\n<function=add>\n<parameter=a>\n1\n</parameter>\n<parameter=b>\nx\n</parameter>\n</function>\n</"
-    "tool_call>",
+    ("\x07<tool_call>\n<function=add>\n<parameter=a>\n1\n</parameter>\n<parameter=b>\nx\n</parameter>\n</function>\n</"
+     "tool_call>"),
     "\x02<tool_call>\n{\"name\": \"add\", \"arguments\": {\"a\": [[[[",
 };
 
