@@ -134,3 +134,11 @@ def test_control_characters_of_a_file_do_not_reach_the_terminal(owml, tmp_path):
         done = owml(verb, path)
         assert done.code == 0
         assert "\x1b" not in done.out and "\x07" not in done.out
+
+
+def test_inspect_names_the_engine_of_a_gguf_file_and_why(owml, gguf):
+    report = owml("inspect", gguf, "--json", env={"OWML_ENGINE": "llama"}).json()
+    assert report["engine"] == "llama.cpp" and "OWML_ENGINE" in report["engineReason"]
+    report = owml("inspect", gguf, "--json", env={"OWML_ENGINE": "native"}).json()
+    assert report["engine"] == "native" and "OWML_ENGINE" in report["engineReason"]
+    assert "engine native: " in owml("inspect", gguf, env={"OWML_ENGINE": "native"}).out
