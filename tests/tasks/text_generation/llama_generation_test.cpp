@@ -31,6 +31,8 @@ class LlamaGeneration : public TextGenerationTest {
     ComPtr<IOwmlStageOptions> ours;
     ASSERT_EQ(stage.As(&ours), S_OK);
     ASSERT_EQ(ours->SetEngine(engine), S_OK);
+    ASSERT_EQ(ours->SetIntraOpThreadCount(threads), S_OK);
+    ASSERT_EQ(ours->SetBatchSize(batch), S_OK);
     ComPtr<IOwmlStageCancellation> cancellation;
     ASSERT_EQ(stage.As(&cancellation), S_OK);
     ASSERT_EQ(cancellation->SetCancellationSource(nullptr), E_NOT_VALID_STATE) << "before Build";
@@ -53,6 +55,8 @@ class LlamaGeneration : public TextGenerationTest {
   }
 
   OWML_ENGINE engine = OWML_ENGINE_LLAMA;
+  UINT32 threads = 0;  // 0 = the engine's choice, as below
+  UINT32 batch = 0;
   TemporaryFolder folder;
   ComPtr<IWinMLTokenizer> gguf_tokenizer;
   ComPtr<IWinMLStage> stage;
@@ -267,6 +271,72 @@ TEST_F(LlamaGenerationSmolLm2, ASeedFixesTheSample) {
   const Tokens once = sample(7);
   EXPECT_EQ(sample(7), once);
   EXPECT_NE(sample(8), once);
+}
+
+// The native engine: whatever way a prompt takes, greedy text is the same.
+class NativeSmolLm2 : public LlamaGeneration {
+ protected:
+  static constexpr UINT32 kCount = 24;
+  inline static const std::vector<std::string> kPrompts = {
+      "The capital of France is", "Once upon a time, in a village by the sea, there lived",
+      "one two three four one two three four one two", "Water boils at a temperature of"};
+
+  void SetUp() override {
+    if (std::string(OWML_MODEL_SMOLLM2).empty()) GTEST_SKIP() << "SmolLM2 was not fetched (tools/bootstrap)";
+    engine = OWML_ENGINE_NATIVE;
+  }
+
+  void Reload(UINT32 its_threads, UINT32 its_batch) {
+    session.Reset();
+    configuration.Reset();
+    task.Reset();
+    pipeline.Reset();
+    state.Reset();
+    stage.Reset();
+    gguf_tokenizer.Reset();
+    threads = its_threads;
+    batch = its_batch;
+    Load(OWML_MODEL_SMOLLM2, 512);
+  }
+
+  Tokens Encode(const std::string& text) {
+    UINT32 count = 0;
+    UINT32* ids = nullptr;
+    EXPECT_EQ(
+        gguf_tokenizer->Encode(ToWide(text).c_str(), WINML_TOKENIZER_ENCODE_FLAG_ADD_SPECIAL_TOKENS, &count, &ids),
+        S_OK);
+    return Taken(count, ids);
+  }
+};
+
+TEST_F(NativeSmolLm2, GreedyTextIsTheSameOverThreadsBatchesPrefixesAndLookup) {
+  Reload(2, 512);
+  std::vector<Tokens> expected;
+  for (const std::string& prompt : kPrompts) expected.push_back(GenerateText(prompt, kCount).tokens);
+
+  for (size_t i = 0; i < kPrompts.size(); ++i) {
+    const Tokens prompt = Encode(kPrompts[i]);
+    const Tokens suffix(prompt.begin() + 3, prompt.end());
+    Generate(prompt, 2);
+    ASSERT_EQ(state->RewindTo(3), S_OK);
+    EXPECT_EQ(Continue(suffix, kCount).tokens, expected[i]) << "after a kept prefix";
+    PatientSource source(1000000);
+    EXPECT_EQ(Generate(prompt, kCount, &source).tokens, expected[i]) << "while it could be cancelled";
+  }
+  for (const auto& [its_threads, its_batch] : {std::pair{1u, 512u}, {2u, 1u}, {2u, 7u}, {1u, 32u}}) {
+    Reload(its_threads, its_batch);
+    for (size_t i = 0; i < kPrompts.size(); ++i) {
+      EXPECT_EQ(GenerateText(kPrompts[i], kCount).tokens, expected[i]) << its_threads << " " << its_batch;
+    }
+  }
+  session.Reset();
+  configuration = Unified(pipeline.Get(), stage.Get(), gguf_tokenizer.Get());
+  ComPtr<IWinMLTextGenerationSpeculativeConfiguration> view;
+  ASSERT_EQ(configuration.As(&view), S_OK);
+  const WINML_TEXT_GENERATION_SPECULATIVE_OPTIONS lookup = {WINML_TEXT_GENERATION_SPECULATIVE_METHOD_PROMPT_LOOKUP, 6};
+  ASSERT_EQ(view->SetSpeculativeOptions(&lookup), S_OK);
+  ASSERT_EQ(task->CreateSession(configuration.Get(), session.GetAddressOf()), S_OK);
+  for (size_t i = 0; i < kPrompts.size(); ++i) EXPECT_EQ(GenerateText(kPrompts[i], kCount).tokens, expected[i]);
 }
 
 }  // namespace
