@@ -10,6 +10,29 @@
 namespace owml::text {
 namespace {
 
+// As RFC 8259 writes numbers.
+bool IsNumber(std::string_view text) {
+  size_t at = 0;
+  const auto digits = [&] {
+    const size_t begin = at;
+    while (at < text.size() && text[at] >= '0' && text[at] <= '9') ++at;
+    return at - begin;
+  };
+  if (at < text.size() && text[at] == '-') ++at;
+  const bool zero = at < text.size() && text[at] == '0';
+  if (const size_t count = digits(); count == 0 || (zero && count > 1)) return false;
+  if (at < text.size() && text[at] == '.') {
+    ++at;
+    if (digits() == 0) return false;
+  }
+  if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
+    ++at;
+    if (at < text.size() && (text[at] == '+' || text[at] == '-')) ++at;
+    if (digits() == 0) return false;
+  }
+  return at == text.size();
+}
+
 class TreeReader {
  public:
   TreeReader(std::string_view text, const std::string& label) : reader_(text, label) {}
@@ -35,6 +58,7 @@ class TreeReader {
         break;
       case JsonTree::Kind::kNumber:
         tree->text = reader_.Raw().first;
+        if (!IsNumber(tree->text)) reader_.Fail("\"" + tree->text.substr(0, 100) + "\" is no number");
         break;
       case JsonTree::Kind::kString:
         reader_.String(&tree->text);

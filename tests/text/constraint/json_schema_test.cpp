@@ -223,6 +223,14 @@ TEST(JsonSchemaTest, MalformedSchemasAreRefused) {
           {"/properties/x/pattern", "look-ahead"});
 }
 
+TEST(JsonSchemaTest, NumbersThatJsonDoesNotKnowAreRefused) {
+  for (const std::string number :
+       {"0l\"x\":3", "01", "+1", "1.", ".5", "1e", "1e+", "-", "0x10", "1_0", "NaN", "--1"}) {
+    Refused("{\"minProperties\": " + number + "}", E_INVALIDARG, {});
+    Refused("{\"const\": [" + number + "]}", E_INVALIDARG, {});
+  }
+}
+
 TEST(JsonSchemaTest, ASchemaThatNothingFulfilsIsRefused) {
   Refused("false", E_INVALIDARG, {"no text fulfils"});
   Refused(R"({"type": "integer", "minimum": 5, "maximum": 4})", E_INVALIDARG, {"no text fulfils"});
