@@ -3,6 +3,11 @@
 #include <openwinml/stage_cancellation.h>
 #include <openwinml/stage_options.h>
 
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+
 #include "com/wide.h"
 #include "support/temporary_folder.h"
 #include "support/tiny_llama.h"
@@ -54,6 +59,34 @@ class LlamaGeneration : public TextGenerationTest {
     return stream ? ReadAll(stream.Get()) : Answer{};
   }
 
+  // A second stage and pipeline over the same file, for drafts.
+  void MakeDraft(const std::string& path) {
+    ComPtr<IWinMLModel> loaded;
+    ComPtr<IWinMLPipelineBuilder> builder;
+    ASSERT_EQ(runtime->LoadModelFromFile(ToWide(path).c_str(), nullptr, loaded.GetAddressOf()), S_OK);
+    ASSERT_EQ(runtime->CreatePipelineBuilder(builder.GetAddressOf()), S_OK);
+    ASSERT_EQ(builder->AddModelStage(loaded.Get(), cpu.Get(), L"draft", draft_stage.GetAddressOf()), S_OK);
+    ComPtr<IOwmlStageOptions> ours;
+    ASSERT_EQ(draft_stage.As(&ours), S_OK);
+    ASSERT_EQ(ours->SetEngine(engine), S_OK);
+    ASSERT_EQ(builder->Build(draft_pipeline.GetAddressOf()), S_OK);
+  }
+
+  HRESULT Reopen(WINML_TEXT_GENERATION_SPECULATIVE_METHOD method) {
+    session.Reset();
+    configuration = Unified(pipeline.Get(), stage.Get(), gguf_tokenizer.Get());
+    ComPtr<IWinMLTextGenerationSpeculativeConfiguration> view;
+    EXPECT_EQ(configuration.As(&view), S_OK);
+    const WINML_TEXT_GENERATION_SPECULATIVE_OPTIONS options = {method, 4};
+    EXPECT_EQ(view->SetSpeculativeOptions(&options), S_OK);
+    if (method == WINML_TEXT_GENERATION_SPECULATIVE_METHOD_DRAFT_MODEL) {
+      EXPECT_EQ(
+          view->SetDraftPipeline(draft_pipeline.Get(), draft_stage.Get(), 0, draft_stage.Get(), 0, draft_stage.Get()),
+          S_OK);
+    }
+    return task->CreateSession(configuration.Get(), session.GetAddressOf());
+  }
+
   OWML_ENGINE engine = OWML_ENGINE_LLAMA;
   UINT32 threads = 0;  // 0 = the engine's choice, as below
   UINT32 batch = 0;
@@ -62,6 +95,8 @@ class LlamaGeneration : public TextGenerationTest {
   ComPtr<IWinMLStage> stage;
   ComPtr<IWinMLStatefulStage> state;
   ComPtr<IWinMLPipeline> pipeline;
+  ComPtr<IWinMLStage> draft_stage;
+  ComPtr<IWinMLPipeline> draft_pipeline;
 };
 
 class GgufGeneration : public LlamaGeneration, public testing::WithParamInterface<OWML_ENGINE> {
@@ -157,39 +192,7 @@ TEST_P(GgufGeneration, EndsInTheMiddleOfARunAndLeavesTheSequenceAsItWas) {
   EXPECT_EQ(Generate(prompt, 4).tokens, whole.tokens) << "nothing is left behind";
 }
 
-class GgufSpeculation : public GgufGeneration {
- protected:
-  // A second stage and pipeline over the same file, for drafts.
-  void MakeDraft(const std::string& path) {
-    ComPtr<IWinMLModel> loaded;
-    ComPtr<IWinMLPipelineBuilder> builder;
-    ASSERT_EQ(runtime->LoadModelFromFile(ToWide(path).c_str(), nullptr, loaded.GetAddressOf()), S_OK);
-    ASSERT_EQ(runtime->CreatePipelineBuilder(builder.GetAddressOf()), S_OK);
-    ASSERT_EQ(builder->AddModelStage(loaded.Get(), cpu.Get(), L"draft", draft_stage.GetAddressOf()), S_OK);
-    ComPtr<IOwmlStageOptions> ours;
-    ASSERT_EQ(draft_stage.As(&ours), S_OK);
-    ASSERT_EQ(ours->SetEngine(engine), S_OK);
-    ASSERT_EQ(builder->Build(draft_pipeline.GetAddressOf()), S_OK);
-  }
-
-  HRESULT Reopen(WINML_TEXT_GENERATION_SPECULATIVE_METHOD method) {
-    session.Reset();
-    configuration = Unified(pipeline.Get(), stage.Get(), gguf_tokenizer.Get());
-    ComPtr<IWinMLTextGenerationSpeculativeConfiguration> view;
-    EXPECT_EQ(configuration.As(&view), S_OK);
-    const WINML_TEXT_GENERATION_SPECULATIVE_OPTIONS options = {method, 4};
-    EXPECT_EQ(view->SetSpeculativeOptions(&options), S_OK);
-    if (method == WINML_TEXT_GENERATION_SPECULATIVE_METHOD_DRAFT_MODEL) {
-      EXPECT_EQ(
-          view->SetDraftPipeline(draft_pipeline.Get(), draft_stage.Get(), 0, draft_stage.Get(), 0, draft_stage.Get()),
-          S_OK);
-    }
-    return task->CreateSession(configuration.Get(), session.GetAddressOf());
-  }
-
-  ComPtr<IWinMLStage> draft_stage;
-  ComPtr<IWinMLPipeline> draft_pipeline;
-};
+class GgufSpeculation : public GgufGeneration {};
 
 TEST_P(GgufSpeculation, GivesTheTokensOfSingleSteps) {
   engine = GetParam();
@@ -273,17 +276,33 @@ TEST_F(LlamaGenerationSmolLm2, ASeedFixesTheSample) {
   EXPECT_NE(sample(8), once);
 }
 
-// The native engine: whatever way a prompt takes, greedy text is the same.
-class NativeSmolLm2 : public LlamaGeneration {
+// Greedy text whatever way a prompt takes. A part of the prompts, and shorter answers, unless OWML_FULL_TESTS is set.
+class GreedySmolLm2 : public LlamaGeneration, public testing::WithParamInterface<OWML_ENGINE> {
  protected:
-  static constexpr UINT32 kCount = 24;
-  inline static const std::vector<std::string> kPrompts = {
-      "The capital of France is", "Once upon a time, in a village by the sea, there lived",
-      "one two three four one two three four one two", "Water boils at a temperature of"};
-
   void SetUp() override {
     if (std::string(OWML_MODEL_SMOLLM2).empty()) GTEST_SKIP() << "SmolLM2 was not fetched (tools/bootstrap)";
-    engine = OWML_ENGINE_NATIVE;
+    engine = GetParam();
+    prompts = {"The capital of France is",
+               "Once upon a time, in a village by the sea, there lived",
+               "one two three four one two three four one two",
+               "Water boils at a temperature of",
+               "To bake bread you need",
+               "The three primary colours are",
+               "def fibonacci(n):",
+               "A triangle has three sides and a square has",
+               "The planets of the solar system are",
+               "My favourite season is autumn because",
+               "In the year 1969 people first",
+               "The opposite of hot is cold, the opposite of day is",
+               "Dear Sir or Madam, I am writing to",
+               "If it rains tomorrow, we will",
+               "A list of ten animals: 1. dog 2. cat 3.",
+               "The human heart pumps blood through",
+               "Music is a language that",
+               "SELECT name, price FROM products WHERE",
+               "The old man looked at the sea and",
+               "Photosynthesis is the process by which"};
+    if (!full) prompts.resize(engine == OWML_ENGINE_NATIVE ? 4 : 1);
   }
 
   void Reload(UINT32 its_threads, UINT32 its_batch) {
@@ -300,44 +319,90 @@ class NativeSmolLm2 : public LlamaGeneration {
   }
 
   Tokens Encode(const std::string& text) {
-    UINT32 count = 0;
+    UINT32 encoded = 0;
     UINT32* ids = nullptr;
     EXPECT_EQ(
-        gguf_tokenizer->Encode(ToWide(text).c_str(), WINML_TOKENIZER_ENCODE_FLAG_ADD_SPECIAL_TOKENS, &count, &ids),
+        gguf_tokenizer->Encode(ToWide(text).c_str(), WINML_TOKENIZER_ENCODE_FLAG_ADD_SPECIAL_TOKENS, &encoded, &ids),
         S_OK);
-    return Taken(count, ids);
+    return Taken(encoded, ids);
   }
+
+  // The native engine gives the same tokens on every way; differences of llama.cpp, whose batches round differently,
+  // are counted.
+  void Compare(size_t prompt, const Tokens& tokens, const std::string& way) {
+    if (engine == OWML_ENGINE_NATIVE) {
+      EXPECT_EQ(tokens, expected[prompt]) << way << ": " << prompts[prompt];
+      return;
+    }
+    ++compared;
+    const auto [here, there] =
+        std::mismatch(tokens.begin(), tokens.end(), expected[prompt].begin(), expected[prompt].end());
+    if (here == tokens.end() && there == expected[prompt].end()) return;
+    ++different;
+    Tokens before = Encode(prompts[prompt]);
+    before.insert(before.end(), tokens.begin(), here);
+    const float gap = GapAfter(before);
+    std::printf("llama.cpp, %s, prompt %zu: another token at %td, gap of the two best logits %g\n", way.c_str(), prompt,
+                here - tokens.begin(), static_cast<double>(gap));
+    EXPECT_LT(gap, 0.5f) << "more than rounding: " << way << ": " << prompts[prompt];
+  }
+
+  // Between the two best logits behind these tokens, by llama.cpp's own interface.
+  static float GapAfter(const Tokens& tokens) {
+    llama_model* model = llama_model_load_from_file(OWML_MODEL_SMOLLM2, llama_model_default_params());
+    llama_context_params params = llama_context_default_params();
+    params.n_ctx = 512;
+    params.n_threads = params.n_threads_batch = 1;
+    llama_context* context = llama_init_from_model(model, params);
+    std::vector<int32_t> fed(tokens.begin(), tokens.end());
+    EXPECT_EQ(llama_decode(context, llama_batch_get_one(fed.data(), static_cast<int32_t>(fed.size()))), 0);
+    const float* logits = llama_get_logits_ith(context, -1);
+    std::vector<float> best(2);
+    std::partial_sort_copy(logits, logits + 49152, best.begin(), best.end(), std::greater<>());
+    llama_free(context);
+    llama_model_free(model);
+    return best[0] - best[1];
+  }
+
+  bool full = std::getenv("OWML_FULL_TESTS") != nullptr;
+  UINT32 count = full ? 128 : 24;
+  std::vector<std::string> prompts;
+  std::vector<Tokens> expected;
+  size_t compared = 0;
+  size_t different = 0;
 };
 
-TEST_F(NativeSmolLm2, GreedyTextIsTheSameOverThreadsBatchesPrefixesAndLookup) {
-  Reload(2, 512);
-  std::vector<Tokens> expected;
-  for (const std::string& prompt : kPrompts) expected.push_back(GenerateText(prompt, kCount).tokens);
-
-  for (size_t i = 0; i < kPrompts.size(); ++i) {
-    const Tokens prompt = Encode(kPrompts[i]);
+TEST_P(GreedySmolLm2, IsTheSameOverThreadsBatchesPrefixesAndDrafts) {
+  Reload(full && engine == OWML_ENGINE_NATIVE ? 2 : 1, 512);
+  for (const std::string& prompt : prompts) expected.push_back(GenerateText(prompt, count).tokens);
+  for (size_t i = 0; i < prompts.size(); ++i) {
+    const Tokens prompt = Encode(prompts[i]);
     const Tokens suffix(prompt.begin() + 3, prompt.end());
     Generate(prompt, 2);
     ASSERT_EQ(state->RewindTo(3), S_OK);
-    EXPECT_EQ(Continue(suffix, kCount).tokens, expected[i]) << "after a kept prefix";
+    Compare(i, Continue(suffix, count).tokens, "after a kept prefix");
     PatientSource source(1000000);
-    EXPECT_EQ(Generate(prompt, kCount, &source).tokens, expected[i]) << "while it could be cancelled";
+    Compare(i, Generate(prompt, count, &source).tokens, "while it could be cancelled");
   }
   for (const auto& [its_threads, its_batch] : {std::pair{1u, 512u}, {2u, 1u}, {2u, 7u}, {1u, 32u}}) {
-    Reload(its_threads, its_batch);
-    for (size_t i = 0; i < kPrompts.size(); ++i) {
-      EXPECT_EQ(GenerateText(kPrompts[i], kCount).tokens, expected[i]) << its_threads << " " << its_batch;
+    // Threads of llama.cpp wait by spinning, which on a busy machine takes minutes.
+    Reload(engine == OWML_ENGINE_NATIVE ? its_threads : 1, its_batch);
+    for (size_t i = 0; i < prompts.size(); ++i) {
+      Compare(i, GenerateText(prompts[i], count).tokens, "in batches of " + std::to_string(its_batch));
     }
   }
-  session.Reset();
-  configuration = Unified(pipeline.Get(), stage.Get(), gguf_tokenizer.Get());
-  ComPtr<IWinMLTextGenerationSpeculativeConfiguration> view;
-  ASSERT_EQ(configuration.As(&view), S_OK);
-  const WINML_TEXT_GENERATION_SPECULATIVE_OPTIONS lookup = {WINML_TEXT_GENERATION_SPECULATIVE_METHOD_PROMPT_LOOKUP, 6};
-  ASSERT_EQ(view->SetSpeculativeOptions(&lookup), S_OK);
-  ASSERT_EQ(task->CreateSession(configuration.Get(), session.GetAddressOf()), S_OK);
-  for (size_t i = 0; i < kPrompts.size(); ++i) EXPECT_EQ(GenerateText(kPrompts[i], kCount).tokens, expected[i]);
+  MakeDraft(OWML_MODEL_SMOLLM2);
+  for (const auto method :
+       {WINML_TEXT_GENERATION_SPECULATIVE_METHOD_PROMPT_LOOKUP, WINML_TEXT_GENERATION_SPECULATIVE_METHOD_DRAFT_MODEL}) {
+    ASSERT_EQ(Reopen(method), S_OK) << openwinml::LastErrorMessage();
+    for (size_t i = 0; i < prompts.size(); ++i) {
+      Compare(i, GenerateText(prompts[i], count).tokens, "with drafts of method " + std::to_string(method));
+    }
+  }
+  if (engine == OWML_ENGINE_LLAMA) std::printf("llama.cpp: %zu of %zu texts differ\n", different, compared);
 }
+
+INSTANTIATE_TEST_SUITE_P(Engines, GreedySmolLm2, testing::Values(OWML_ENGINE_LLAMA, OWML_ENGINE_NATIVE));
 
 }  // namespace
 }  // namespace owml::test
