@@ -2,6 +2,8 @@
 // Called by the Tokenizer.
 #include "text/tokenizer/word_models.h"
 
+#include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -12,10 +14,13 @@
 namespace owml::text {
 namespace {
 
+constexpr size_t kLongestToken = 256;  // bytes; real ones stay below 64
+
 struct WordState : ModelState {
   PieceCache cache;
   std::vector<uint32_t> ids;
   std::vector<uint32_t> lengths;
+  std::string spelled;  // what is looked up
 };
 
 [[noreturn]] void ThrowNoUnknown() {
@@ -26,18 +31,14 @@ struct WordState : ModelState {
 
 WordPieceModel::WordPieceModel(std::shared_ptr<const TokenTable> table, WordPieceOptions options)
     : table_(std::move(table)), options_(std::move(options)) {
-  std::vector<std::pair<std::string_view, uint32_t>> starting;
-  std::vector<std::pair<std::string_view, uint32_t>> continuing;
   for (uint32_t id = 0; id < table_->limit(); ++id) {
-    if (!table_->Has(id)) continue;
-    const std::string_view text = table_->Text(id);
-    if (text.starts_with(options_.start_prefix)) starting.emplace_back(text.substr(options_.start_prefix.size()), id);
-    if (text.starts_with(options_.continuing_prefix)) {
-      continuing.emplace_back(text.substr(options_.continuing_prefix.size()), id);
-    }
+    if (table_->Has(id)) longest_token_ = std::max(longest_token_, table_->Text(id).size());
   }
-  starting_ = TokenTrie(std::move(starting));
-  continuing_ = TokenTrie(std::move(continuing));
+  if (longest_token_ > kLongestToken) {
+    throw Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "a WordPiece vocabulary with a token of " +
+                                                             std::to_string(longest_token_) + " bytes; at most " +
+                                                             std::to_string(kLongestToken) + " are supported");
+  }
 }
 
 std::unique_ptr<ModelState> WordPieceModel::NewState() const { return std::make_unique<WordState>(); }
@@ -62,22 +63,20 @@ void WordPieceModel::Encode(std::string_view piece, ModelState& model_state, con
   state.lengths.clear();
   bool known = true;
   for (size_t start = 0; start < piece.size() && known;) {
-    const TokenTrie& trie = start == 0 ? starting_ : continuing_;
-    TokenTrie::Cursor cursor;
-    uint32_t best = TokenTrie::kNoValue;
-    size_t best_end = start;
-    for (size_t end = start;
-         !trie.empty() && end < piece.size() && trie.Step(&cursor, static_cast<uint8_t>(piece[end]));) {
-      ++end;
-      if (trie.Value(cursor) != TokenTrie::kNoValue) {
-        best = trie.Value(cursor);
-        best_end = end;
-      }
+    // The longest token that the rest begins with. Tokens are well-formed, so none ends inside a character.
+    const std::string& prefix = start == 0 ? options_.start_prefix : options_.continuing_prefix;
+    const size_t room = longest_token_ - std::min(longest_token_, prefix.size());
+    size_t length = std::min(piece.size() - start, room);
+    state.spelled.assign(prefix).append(piece.substr(start, length));
+    uint32_t best = kNoToken;
+    for (; length > 0; --length) {
+      best = table_->Find(std::string_view(state.spelled).substr(0, prefix.size() + length));
+      if (best != kNoToken) break;
     }
-    known = best != TokenTrie::kNoValue;
+    known = best != kNoToken;
     state.ids.push_back(best);
-    state.lengths.push_back(static_cast<uint32_t>(best_end - start));
-    start = best_end;
+    state.lengths.push_back(static_cast<uint32_t>(length));
+    start += length;
   }
   if (!known) {
     state.ids.clear();

@@ -10,7 +10,6 @@
 
 #include "text/tokenizer/model.h"
 #include "text/tokenizer/token_table.h"
-#include "text/tokenizer/token_trie.h"
 
 namespace owml::text {
 
@@ -23,6 +22,7 @@ struct WordPieceOptions {
 
 class WordPieceModel : public Model {
  public:
+  // ERROR_NOT_SUPPORTED for a token of more than 256 bytes: every start of a word tries every shorter length.
   WordPieceModel(std::shared_ptr<const TokenTable> table, WordPieceOptions options);
 
   std::unique_ptr<ModelState> NewState() const override;
@@ -33,8 +33,7 @@ class WordPieceModel : public Model {
 
   std::shared_ptr<const TokenTable> table_;
   WordPieceOptions options_;
-  TokenTrie starting_;  // without the prefixes
-  TokenTrie continuing_;
+  size_t longest_token_ = 0;  // bytes, with its prefix
 };
 
 class WordLevelModel : public Model {
