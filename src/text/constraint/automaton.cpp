@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "text/constraint/useful_states.h"
 #include "text/unicode/utf8.h"
 
 namespace owml::text {
@@ -189,24 +190,7 @@ void Automaton::Trim() {
   for (uint32_t from = 0; from < count; ++from) {
     for (const auto& edge : states_[from].edges) sources[edge.to].push_back(from);
   }
-  std::vector<char> useful(count, 0);
-  std::vector<uint32_t> open;
-  for (uint32_t state = 0; state < count; ++state) {
-    if (states_[state].accepts) {
-      useful[state] = 1;
-      open.push_back(state);
-    }
-  }
-  while (!open.empty()) {
-    const uint32_t state = open.back();
-    open.pop_back();
-    for (uint32_t from : sources[state]) {
-      if (!useful[from]) {
-        useful[from] = 1;
-        open.push_back(from);
-      }
-    }
-  }
+  const std::vector<char> useful = UsefulStates(sources, [&](uint32_t state) { return states_[state].accepts; });
   if (count == 0 || !useful[0]) {
     states_.clear();
     return;

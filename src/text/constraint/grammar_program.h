@@ -8,20 +8,14 @@
 #include <vector>
 
 #include "text/constraint/grammar.h"
+#include "text/constraint/rule_automaton.h"
 
 namespace owml::text {
 
 class GrammarProgram {
  public:
-  struct ByteEdge {
-    uint8_t first;
-    uint8_t last;
-    uint32_t to;
-  };
-  struct CallEdge {
-    uint32_t rule;
-    uint32_t to;
-  };
+  using ByteEdge = RuleAutomaton::ByteEdge;
+  using CallEdge = RuleAutomaton::CallEdge;
   struct State {
     uint32_t first_byte_edge = 0;
     uint32_t byte_edges = 0;

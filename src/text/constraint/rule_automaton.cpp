@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "text/constraint/useful_states.h"
 #include "text/unicode/utf8.h"
 
 namespace owml::text {
@@ -162,24 +163,7 @@ bool TrimRule(std::vector<RuleAutomaton::State>* states, const std::vector<char>
       if (!dead_rules[call.rule]) sources[call.to].push_back(from);
     }
   }
-  std::vector<char> useful(count, 0);
-  std::vector<uint32_t> open;
-  for (uint32_t state = 0; state < count; ++state) {
-    if ((*states)[state].accepts) {
-      useful[state] = 1;
-      open.push_back(state);
-    }
-  }
-  while (!open.empty()) {
-    const uint32_t state = open.back();
-    open.pop_back();
-    for (uint32_t from : sources[state]) {
-      if (!useful[from]) {
-        useful[from] = 1;
-        open.push_back(from);
-      }
-    }
-  }
+  const std::vector<char> useful = UsefulStates(sources, [&](uint32_t state) { return (*states)[state].accepts; });
   if (count == 0 || !useful[0]) return false;
   for (auto& state : *states) {
     std::erase_if(state.bytes, [&](const auto& edge) { return !useful[edge.to]; });
