@@ -6,6 +6,19 @@
 
 namespace owml {
 
+void RequireStepFits(std::span<const int32_t> tokens, std::span<const float> logits, uint32_t width,
+                     uint64_t row_stride) {
+  if (tokens.size() > width) {
+    throw Error(E_INVALIDARG,
+                std::to_string(tokens.size()) + " tokens are more than the " + std::to_string(width) + " of one step");
+  }
+  if (logits.size() / row_stride < tokens.size()) {
+    throw Error(HRESULT_FROM_WIN32(ERROR_INSUFFICIENT_BUFFER), std::to_string(tokens.size()) + " rows of " +
+                                                                   std::to_string(row_stride) + " logits do not fit " +
+                                                                   std::to_string(logits.size()) + " elements");
+  }
+}
+
 // Spec-open: one int32 row of tokens, and logits of the last position only.
 TokenPorts::TokenPorts(uint64_t vocabulary_size) {
   schema_.inputs.push_back({"tokens", DType::kInt32, {1, kFreeDimension}, {"", "sequence"}});

@@ -12,6 +12,11 @@
 
 namespace owml {
 
+// A step over several positions: throws E_INVALIDARG for more tokens than `width`, ERROR_INSUFFICIENT_BUFFER where rows
+// of `row_stride` logits do not fit.
+void RequireStepFits(std::span<const int32_t> tokens, std::span<const float> logits, uint32_t width,
+                     uint64_t row_stride);
+
 class TokenPorts {
  public:
   explicit TokenPorts(uint64_t vocabulary_size);

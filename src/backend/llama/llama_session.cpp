@@ -89,15 +89,7 @@ void LlamaSession::StepAllPositions(std::span<const int32_t> tokens, std::span<f
     throw Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
                 "this model cannot take tokens back without a draft token limit set before Build");
   }
-  if (tokens.size() > width) {
-    throw Error(E_INVALIDARG,
-                std::to_string(tokens.size()) + " tokens are more than the " + std::to_string(width) + " of one step");
-  }
-  if (logits.size() / row_stride() < tokens.size()) {
-    throw Error(HRESULT_FROM_WIN32(ERROR_INSUFFICIENT_BUFFER),
-                std::to_string(tokens.size()) + " rows of " + std::to_string(row_stride()) + " logits do not fit " +
-                    std::to_string(logits.size()) + " elements");
-  }
+  RequireStepFits(tokens, logits, width, row_stride());
   const uint64_t start = sequence_.position();
   sequence_.Append(tokens, LlamaSequence::Rows::kAll, logits.data());
   pending_ = PendingStep{start, static_cast<uint32_t>(tokens.size())};

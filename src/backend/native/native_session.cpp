@@ -136,16 +136,7 @@ SpeculativeLimits NativeSession::limits() const {
 }
 
 void NativeSession::StepAllPositions(std::span<const int32_t> tokens, std::span<float> logits) {
-  const uint32_t width = limits().max_step_width;
-  if (tokens.size() > width) {
-    throw Error(E_INVALIDARG,
-                std::to_string(tokens.size()) + " tokens are more than the " + std::to_string(width) + " of one step");
-  }
-  if (logits.size() / row_stride() < tokens.size()) {
-    throw Error(HRESULT_FROM_WIN32(ERROR_INSUFFICIENT_BUFFER),
-                std::to_string(tokens.size()) + " rows of " + std::to_string(row_stride()) + " logits do not fit " +
-                    std::to_string(logits.size()) + " elements");
-  }
+  RequireStepFits(tokens, logits, limits().max_step_width, row_stride());
   const uint64_t start = position_;
   Append(tokens, LogitRows::kAll, logits.data());
   pending_ = PendingStep{start, static_cast<uint32_t>(tokens.size())};
