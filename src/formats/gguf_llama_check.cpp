@@ -37,6 +37,7 @@ class LlamaCheck {
     for (const GgufFile& file : files) Tensors(file);
   }
 
+ private:
   void Vocabulary() {
     const std::string_view kind = metadata_.RequireString("tokenizer.ggml.model");
     metadata_.FindString("tokenizer.ggml.pre");
@@ -57,7 +58,6 @@ class LlamaCheck {
     SpecialTokens();
   }
 
- private:
   [[noreturn]] void Bad(const std::string& sentence) const { ThrowBadData(file_.label(), sentence); }
 
   std::string Key(std::string_view name) const { return architecture_ + "." + std::string(name); }
@@ -350,7 +350,5 @@ class LlamaCheck {
 void CheckModelForLlama(std::span<const GgufFile> files) {
   if (!files.empty()) LlamaCheck(files[0]).Model(files);
 }
-
-void CheckVocabularyForLlama(const GgufFile& file) { LlamaCheck(file).Vocabulary(); }
 
 }  // namespace owml

@@ -1,5 +1,5 @@
 // What llama.cpp takes for granted about a GGUF model and would abort, divide by zero or run wild on: checked before it
-// opens the file. Called by backend/llama and by the tokenizer that stands on its vocabulary.
+// opens the file. Called by everything that hands files to llama.cpp.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,5 @@ inline constexpr uint32_t kLlamaMaxExperts = 1024;
 // The whole model: `files[0]` holds the metadata, the others (shards) further tensors.
 // Throws ERROR_INVALID_DATA naming file, key or tensor, and value.
 void CheckModelForLlama(std::span<const GgufFile> files);
-
-// Only what the vocabulary part of llama.cpp reads; for files that are used as tokenizers.
-void CheckVocabularyForLlama(const GgufFile& file);
 
 }  // namespace owml

@@ -42,7 +42,7 @@ void ReplaceAll(std::string* text, const std::string& from, const std::string& t
 
 }  // namespace
 
-std::shared_ptr<const LlamaArtifact> LlamaArtifact::OpenFile(const std::filesystem::path& path, Use use) {
+std::shared_ptr<const LlamaArtifact> LlamaArtifact::OpenFile(const std::filesystem::path& path) {
   std::shared_ptr<LlamaArtifact> artifact(new LlamaArtifact("'" + path.string() + "'"));
   artifact->Add(OpenForReading(path), artifact->label_);
   const std::vector<std::filesystem::path> shards = GgufShardPaths(path, artifact->gguf());
@@ -50,11 +50,11 @@ std::shared_ptr<const LlamaArtifact> LlamaArtifact::OpenFile(const std::filesyst
     OpenGgufModel(path);  // says what does not belong together
     for (size_t i = 1; i < shards.size(); ++i) artifact->Add(OpenForReading(shards[i]), "'" + shards[i].string() + "'");
   }
-  artifact->CheckFor(use);
+  CheckModelForLlama(artifact->files_);
   return artifact;
 }
 
-std::shared_ptr<const LlamaArtifact> LlamaArtifact::OpenBuffer(std::span<const std::byte> bytes, Use use) {
+std::shared_ptr<const LlamaArtifact> LlamaArtifact::OpenBuffer(std::span<const std::byte> bytes) {
   std::shared_ptr<LlamaArtifact> artifact(new LlamaArtifact("the model buffer"));
   // llama.cpp reads files only; a memory file is mapped like any other.
   const int descriptor = ::memfd_create("owml-gguf", MFD_CLOEXEC);
@@ -68,7 +68,7 @@ std::shared_ptr<const LlamaArtifact> LlamaArtifact::OpenBuffer(std::span<const s
     throw Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "the model buffer is one of " + std::to_string(count) +
                                                              " shards; a sharded model is loaded from its first file");
   }
-  artifact->CheckFor(use);
+  CheckModelForLlama(artifact->files_);
   return artifact;
 }
 
@@ -82,14 +82,6 @@ void LlamaArtifact::Add(int descriptor, const std::string& label) {
   const auto map = MappedFile::Open(descriptor_paths_.back());
   maps_.push_back(map);
   files_.push_back(GgufFile::Parse(map->bytes(), label));
-}
-
-void LlamaArtifact::CheckFor(Use use) const {
-  if (use == Use::kModel) {
-    CheckModelForLlama(files_);
-  } else {
-    CheckVocabularyForLlama(files_.front());
-  }
 }
 
 std::shared_ptr<llama_model> LlamaArtifact::LoadModel(const llama_model_params& params) const {

@@ -1,5 +1,5 @@
 // The checked files of one GGUF model in a form that llama.cpp can open: what was checked is what will be opened, even
-// when a file is replaced on disk meanwhile. Made by the llama.cpp backend and by the tokenizer.
+// when a file is replaced on disk meanwhile. Made by the llama.cpp backend and by the quantizer.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,12 @@ namespace owml {
 
 class LlamaArtifact {
  public:
-  enum class Use { kModel, kVocabulary };
-
   // `path` is the model or its first shard; the other shards are found beside it. Throws the errors of OpenGgufModel
-  // and of the checks that belong to `use`.
-  static std::shared_ptr<const LlamaArtifact> OpenFile(const std::filesystem::path& path, Use use);
+  // and of CheckModelForLlama.
+  static std::shared_ptr<const LlamaArtifact> OpenFile(const std::filesystem::path& path);
 
   // `bytes` are copied. A shard of a larger model is ERROR_NOT_SUPPORTED.
-  static std::shared_ptr<const LlamaArtifact> OpenBuffer(std::span<const std::byte> bytes, Use use);
+  static std::shared_ptr<const LlamaArtifact> OpenBuffer(std::span<const std::byte> bytes);
 
   ~LlamaArtifact();
   LlamaArtifact(const LlamaArtifact&) = delete;
@@ -46,7 +44,6 @@ class LlamaArtifact {
 
   // Takes the descriptor over.
   void Add(int descriptor, const std::string& label);
-  void CheckFor(Use use) const;
 
   std::string label_;
   std::vector<int> descriptors_;

@@ -1,5 +1,5 @@
 // What every user of llama.cpp in a library needs first: its log in our sink, its failed assertions as exceptions, its
-// error lines for our sentences. Called by the llama.cpp backend and by the tokenizer.
+// error lines for our sentences. Called by the llama.cpp backend and by the quantizer.
 #pragma once
 
 #include <functional>

@@ -198,7 +198,7 @@ void QuantizeGguf(const QuantizeRequest& request, const QuantizeProgressSink& pr
     throw Error(HRESULT_FROM_WIN32(ERROR_FILE_EXISTS), output_label + " exists already");
   }
   {
-    const auto artifact = LlamaArtifact::OpenFile(request.input, LlamaArtifact::Use::kModel);
+    const auto artifact = LlamaArtifact::OpenFile(request.input);
     if (!request.requantize) RequireUnquantized(artifact->gguf());
     RequireFinite(artifact->gguf());
   }

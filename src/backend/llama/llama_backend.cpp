@@ -21,9 +21,7 @@ class LlamaBackend final : public Backend {
     if (format != ModelFormat::kGguf) {
       throw Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "the llama.cpp backend loads GGUF models only");
     }
-    constexpr auto kModel = LlamaArtifact::Use::kModel;
-    auto artifact = source.is_file() ? LlamaArtifact::OpenFile(source.path, kModel)
-                                     : LlamaArtifact::OpenBuffer(source.bytes, kModel);
+    auto artifact = source.is_file() ? LlamaArtifact::OpenFile(source.path) : LlamaArtifact::OpenBuffer(source.bytes);
     return std::make_shared<LlamaModel>(LlamaLibrary::Get(), std::move(artifact));
   }
 
