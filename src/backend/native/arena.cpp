@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "backend/native/huge_pages.h"
 #include "base/error.h"
 
 namespace owml::native {
@@ -17,7 +18,12 @@ void Arena::Free::operator()(std::byte* memory) const {
 Arena::Arena(std::byte* memory, uint64_t bytes, std::shared_ptr<const void> owner)
     : memory_(memory, Free{std::move(owner)}), capacity_(bytes) {}
 
-Arena::Arena(uint64_t bytes, const std::string& purpose) : capacity_(bytes) {
+Arena::Arena(uint64_t bytes, const std::string& purpose, Pages pages) : capacity_(bytes) {
+  if (std::shared_ptr<HugePages> huge = pages == Pages::kHuge ? HugePages::Reserve(bytes) : nullptr) {
+    std::byte* const memory = huge->data();
+    memory_ = {memory, Free{std::move(huge)}};
+    return;
+  }
   void* memory = bytes <= PTRDIFF_MAX ? ::operator new (bytes, std::align_val_t{kAlignment}, std::nothrow) : nullptr;
   if (!memory)
     throw Error(E_OUTOFMEMORY, "there is no memory for " + purpose + ", " + std::to_string(bytes) + " bytes");

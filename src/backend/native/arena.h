@@ -16,8 +16,11 @@ class Arena {
   // Hands out null pointers and counts: what a second pass over the same requests will take.
   Arena() = default;
 
+  // kHuge is for memory that is read whole, again and again: it is taken in pages of 2 MiB where there are such.
+  enum class Pages { kUsual, kHuge };
+
   // Throws E_OUTOFMEMORY with a sentence about `purpose`. The memory is not touched.
-  Arena(uint64_t bytes, const std::string& purpose);
+  Arena(uint64_t bytes, const std::string& purpose, Pages pages = Pages::kUsual);
 
   // Memory of somebody else, aligned to kAlignment; `owner` keeps it.
   Arena(std::byte* memory, uint64_t bytes, std::shared_ptr<const void> owner);
@@ -53,10 +56,10 @@ class Arena {
 
 // `place` takes what it needs from the arena it is given; it is called twice, first to measure.
 template <class Place>
-Arena FilledArena(const std::string& purpose, Place&& place) {
+Arena FilledArena(const std::string& purpose, Arena::Pages pages, Place&& place) {
   Arena measure;
   place(measure);
-  Arena arena(measure.used(), purpose);
+  Arena arena(measure.used(), purpose, pages);
   place(arena);
   return arena;
 }

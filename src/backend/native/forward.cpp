@@ -49,7 +49,7 @@ Forward::Forward(std::shared_ptr<const ModelWeights> weights, const ForwardSetti
     angles.magnitude = static_cast<float>(rope.magnitude);
     angles_.push_back(std::move(angles));
   }
-  arena_ = FilledArena("the work buffers of " + p_.label, [this](Arena& arena) { Place(arena); });
+  arena_ = FilledArena("the work buffers of " + p_.label, Arena::Pages::kHuge, [this](Arena& arena) { Place(arena); });
 }
 
 Forward::Activations Forward::TakeActivations(Arena& arena, uint64_t width) {

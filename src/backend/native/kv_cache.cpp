@@ -18,7 +18,8 @@ KvCache::KvCache(const KvCacheShape& shape) : shape_(shape) {
   }
   key_bytes_ = positions * key;
   value_bytes_ = positions * value;
-  arena_ = FilledArena("the keys and values of " + std::to_string(shape.capacity) + " tokens", [&](Arena& arena) {
+  const std::string purpose = "the keys and values of " + std::to_string(shape.capacity) + " tokens";
+  arena_ = FilledArena(purpose, Arena::Pages::kUsual, [&](Arena& arena) {
     keys_ = arena.Take<std::byte>(heads * key_bytes_);
     values_ = arena.Take<std::byte>(heads * value_bytes_);
   });

@@ -27,7 +27,7 @@ ModelWeights::ModelWeights(std::shared_ptr<const std::vector<GgufFile>> files, c
   if (disk) arena_ = ArenaFromCache(*disk, tensors, bytes);
   if (arena_.capacity() == 0) {
     ThreadPool pool(UsableCpuCount());
-    arena_ = Arena(bytes, "the weights of " + plan_.label);
+    arena_ = Arena(bytes, "the weights of " + plan_.label, Arena::Pages::kHuge);
     GoThrough(tensors, Pass::kPack, &pool, arena_);
   }
   CheckFactors(long_factors_, tensors.long_factors);

@@ -18,7 +18,9 @@
 #include <utility>
 #include <vector>
 
+#include "backend/native/thread_pool.h"
 #include "base/cache_folder.h"
+#include "base/cpu_info.h"
 #include "base/log.h"
 #include "base/sha256.h"
 
@@ -74,6 +76,51 @@ std::shared_ptr<PackedImage> Map(int descriptor, uint64_t bytes, int protection)
   return std::make_shared<PackedImage>(map, size);
 }
 
+// Room for head and weights that is no part of a file; null where a map is better.
+std::shared_ptr<PackedImage> InHugePages(uint64_t bytes) {
+  const size_t size = PackedFileHead::kBytes + static_cast<size_t>(bytes);
+  auto memory = HugePages::Reserve(size);
+  return memory ? std::make_shared<PackedImage>(std::move(memory), size) : nullptr;
+}
+
+// All of a file; false where it ends early or cannot be read.
+bool ReadAll(int descriptor, std::byte* to, size_t count) {
+  constexpr size_t kPiece = size_t{8} << 20;
+  std::atomic<bool> whole{true};
+  ThreadPool pool(UsableCpuCount());
+  pool.Run(static_cast<uint32_t>((count + kPiece - 1) / kPiece), [&](uint32_t piece, uint32_t) noexcept {
+    for (size_t at = piece * kPiece, end = std::min(count, at + kPiece); at < end;) {
+      const ssize_t got = ::pread(descriptor, to + at, end - at, static_cast<off_t>(at));
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) {
+        whole = false;
+        return;
+      }
+      at += static_cast<size_t>(got);
+    }
+  });
+  return whole;
+}
+
+bool WriteAll(int descriptor, const std::byte* from, size_t count) {
+  for (size_t at = 0; at < count;) {
+    const ssize_t put = ::pwrite(descriptor, from + at, count - at, static_cast<off_t>(at));
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) return false;
+    at += static_cast<size_t>(put);
+  }
+  return true;
+}
+
+std::shared_ptr<PackedImage> Open(int descriptor, uint64_t bytes) {
+  auto image = InHugePages(bytes);
+  if (!image) return Map(descriptor, bytes, PROT_READ);
+  if (!ReadAll(descriptor, image->weights() - PackedFileHead::kBytes, PackedFileHead::kBytes + image->size())) {
+    return nullptr;
+  }
+  return image;
+}
+
 bool Fits(uint64_t bytes) { return bytes <= uint64_t{PTRDIFF_MAX} - PackedFileHead::kBytes; }
 
 }  // namespace
@@ -94,7 +141,9 @@ PackedFileHead::Key PackedKeyOf(const GgufModelFiles& model, std::string_view la
   return sum.Finish();
 }
 
-PackedImage::~PackedImage() { ::munmap(map_, map_bytes_); }
+PackedImage::~PackedImage() {
+  if (!memory_) ::munmap(map_, map_bytes_);
+}
 
 std::optional<PackedCache> PackedCache::OfUser() {
   const char* use = std::getenv("OWML_PACKED_CACHE");
@@ -135,7 +184,7 @@ std::shared_ptr<const PackedImage> PackedCache::Find(const PackedFileHead::Key& 
   std::string damage;
   if (!Fits(bytes) || static_cast<uint64_t>(info.st_size) != PackedFileHead::kBytes + bytes) {
     damage = "its size is wrong";
-  } else if (const auto image = Map(file.get(), bytes, PROT_READ)) {
+  } else if (const auto image = Open(file.get(), bytes)) {
     const auto head = PackedFileHead::Parse({image->weights() - PackedFileHead::kBytes, PackedFileHead::kBytes});
     if (head && head->key == key && head->payload_bytes == bytes &&
         head->checksum == PackedChecksum({image->weights(), image->size()})) {
@@ -180,7 +229,8 @@ std::shared_ptr<const PackedImage> PackedCache::Make(const PackedFileHead::Key& 
     SayOnce("no room for " + std::to_string(bytes) + " bytes in '" + folder_.string() + "'", full);
     return nullptr;
   }
-  const auto image = Map(file.get(), bytes, PROT_READ | PROT_WRITE);
+  auto image = InHugePages(bytes);
+  if (!image) image = Map(file.get(), bytes, PROT_READ | PROT_WRITE);
   if (!image) {
     SayOnce("'" + folder_.string() + "'", errno);
     return nullptr;
@@ -192,8 +242,14 @@ std::shared_ptr<const PackedImage> PackedCache::Make(const PackedFileHead::Key& 
   head.checksum = PackedChecksum({image->weights(), image->size()});
   head.source = source;
   const auto head_bytes = head.Bytes();
-  std::memcpy(image->weights() - PackedFileHead::kBytes, head_bytes.data(), head_bytes.size());
-  ::mprotect(image->weights() - PackedFileHead::kBytes, PackedFileHead::kBytes + image->size(), PROT_READ);
+  std::byte* const whole = image->weights() - PackedFileHead::kBytes;
+  const size_t whole_bytes = PackedFileHead::kBytes + image->size();
+  std::memcpy(whole, head_bytes.data(), head_bytes.size());
+  if (image->in_huge_pages() && !WriteAll(file.get(), whole, whole_bytes)) {
+    SayOnce("'" + path.string() + "'", errno);
+    return image;
+  }
+  ::mprotect(whole, whole_bytes, PROT_READ);
   // Another process may have put the same file in place meanwhile; either will do.
   if (::rename(partial.path().c_str(), path.c_str()) != 0) {
     SayOnce("'" + path.string() + "'", errno);

@@ -11,7 +11,7 @@ namespace {
 TEST(ArenaTest, WhatIsMeasuredIsWhatIsReserved) {
   float* floats = nullptr;
   std::byte* bytes = nullptr;
-  const Arena arena = FilledArena("a test", [&](Arena& memory) {
+  const Arena arena = FilledArena("a test", Arena::Pages::kUsual, [&](Arena& memory) {
     floats = memory.Take<float>(3);
     bytes = memory.Take<std::byte>(65);
   });
