@@ -1,6 +1,6 @@
 // The layers of a decoder, in the order of the paper.
-// Work is divided so that no sum depends on the division: by rows of a matrix, tokens, heads, and absolute segments of
-// positions.
+// Work is divided so that no sum depends on the division: by rows of a matrix or a batch, heads, and absolute segments
+// of positions.
 #include "backend/native/forward.h"
 
 #include <algorithm>
@@ -40,9 +40,10 @@ Forward::Forward(std::shared_ptr<const ModelWeights> weights, const ForwardSetti
       settings_(settings),
       kernels_(kernels),
       pool_(settings.threads),
-      cache_({static_cast<uint32_t>(p_.layers.size()), p_.kv_heads, p_.head_width, settings.capacity,
+      cache_({settings.slots, static_cast<uint32_t>(p_.layers.size()), p_.kv_heads, p_.head_width, settings.capacity,
               settings.cache_type}) {
-  settings_.batch_size = static_cast<uint32_t>(std::min<uint64_t>(settings.batch_size, settings.capacity));
+  settings_.batch_size =
+      static_cast<uint32_t>(std::min<uint64_t>(settings.batch_size, settings.capacity * settings.slots));
   for (const RopePlan& rope : p_.ropes) {
     Angles angles;
     angles.steps = RopeSteps(p_, rope, weights_->RopeFactorsFor(settings.capacity));
@@ -64,6 +65,8 @@ void Forward::Place(Arena& arena) {
   const uint64_t n = settings_.batch_size;
   const uint64_t state = kernels::AttentionStateSize(p_.head_width);
   const uint64_t segments = (settings_.capacity + kAttentionSegment - 1) / kAttentionSegment;
+  rows_ = arena.Take<Row>(n);
+  tiles_ = arena.Take<Tile>(n);
   x_ = arena.Take<float>(n * p_.width);
   normed_ = TakeActivations(arena, p_.width);
   queries_ = arena.Take<float>(n * p_.query_width());
@@ -78,50 +81,56 @@ void Forward::Place(Arena& arena) {
   }
   gate_up_ = arena.Take<float>(pool_.size() * 2 * n * kUnitRows);
   states_ = arena.Take<float>(pool_.size() * 2 * kMaxAttendRows * state);
-  segments_ = arena.Take<float>(p_.heads * segments * state);
+  segments_ = arena.Take<float>(MostSplitRows() * segments * p_.heads * state);
 }
 
-bool Forward::Run(std::span<const int32_t> tokens, uint64_t position, LogitRows rows, float* logits,
-                  CancellationCheck* check) noexcept {
-  while (!tokens.empty()) {
-    const auto batch = tokens.first(std::min<size_t>(tokens.size(), settings_.batch_size));
-    tokens = tokens.subspan(batch.size());
-    const auto n = static_cast<uint32_t>(batch.size());
-    // Those whose logits are read: of the others the last layer computes keys and values only.
-    Tokens read{n, n};
-    if (rows == LogitRows::kAll) read.first = 0;
-    if (rows == LogitRows::kLast && tokens.empty()) read.first = n - 1;
-
-    Embed(batch);  // x = E[tokens]
-    for (Angles& angles : angles_) ComputeAngles(angles, position, n);
-    for (uint32_t layer = 0; layer < p_.layers.size(); ++layer) {
-      if (check && check->canceled()) return false;
-      const Tokens wanted = layer + 1 < p_.layers.size() ? Tokens{0, n} : read;
-      SelfAttention(layer, position, n, wanted);  // x += Attention(Norm(x)) Wo
-      FeedForward(layer, wanted);                 // x += (SiLU(Norm(x) Wg) * Norm(x) Wu) Wd
+bool Forward::Run(std::span<const SequenceTokens> sequences, float* logits, CancellationCheck* check) noexcept {
+  uint32_t n = 0, read = 0;
+  for (const SequenceTokens& sequence : sequences) {
+    for (size_t i = 0; i < sequence.tokens.size(); ++i) {
+      const bool last = i + 1 == sequence.tokens.size();
+      const bool wanted = sequence.rows == LogitRows::kAll || (last && sequence.rows == LogitRows::kLast);
+      rows_[n++] = {sequence.tokens[i], sequence.slot, sequence.position + i, wanted};
+      read += wanted;
+      if (n < settings_.batch_size) continue;
+      if (!RunBatch(n, read, logits, check)) return false;
+      logits += read * p_.vocabulary;
+      n = read = 0;
     }
-    Head(read, logits);  // Norm(x) We
-    if (rows == LogitRows::kAll) logits += size_t{n} * p_.vocabulary;
-    position += n;
   }
+  return n == 0 || RunBatch(n, read, logits, check);
+}
+
+bool Forward::RunBatch(uint32_t n, uint32_t read, float* logits, CancellationCheck* check) {
+  Embed(n);  // x = E[tokens]
+  for (Angles& angles : angles_) ComputeAngles(angles, n);
+  FindTiles(n);
+  for (uint32_t layer = 0; layer < p_.layers.size(); ++layer) {
+    if (check && check->canceled()) return false;
+    // Of rows that nobody reads the last layer computes keys and values only.
+    const uint32_t wanted = layer + 1 < p_.layers.size() ? n : read;
+    SelfAttention(layer, n, wanted);  // x += Attention(Norm(x)) Wo
+    FeedForward(layer, wanted);       // x += (SiLU(Norm(x) Wg) * Norm(x) Wu) Wd
+  }
+  Head(read, logits);  // Norm(x) We
   return true;
 }
 
-void Forward::Embed(std::span<const int32_t> tokens) {
-  ForEachToken({0, static_cast<uint32_t>(tokens.size())}, [&](uint32_t i) {
+void Forward::Embed(uint32_t n) {
+  ForEachRow(n, [&](uint32_t i) {
     float* x = x_ + size_t{i} * p_.width;
-    weights_->Embed(tokens[i], x);
+    weights_->Embed(rows_[i].token, x);
     if (p_.embedding_scale != 1) kernels_.scale(x, p_.embedding_scale, p_.width);
   });
 }
 
 // Cosines and sines stand as the kernel of the model's order reads them.
-void Forward::ComputeAngles(Angles& angles, uint64_t position, uint32_t n) {
-  ForEachToken({0, n}, [&](uint32_t i) {
+void Forward::ComputeAngles(Angles& angles, uint32_t n) {
+  ForEachRow(n, [&](uint32_t i) {
     float* cosines = angles.cosines + size_t{i} * p_.rotated;
     float* sines = angles.sines + size_t{i} * p_.rotated;
     for (size_t pair = 0; pair < angles.steps.size(); ++pair) {
-      const double angle = static_cast<double>(position + i) * angles.steps[pair];
+      const double angle = static_cast<double>(rows_[i].position) * angles.steps[pair];
       const float cosine = angles.magnitude * static_cast<float>(std::cos(angle));
       const float sine = angles.magnitude * static_cast<float>(std::sin(angle));
       if (p_.rope_order == RopeOrder::kHalves) {
@@ -136,58 +145,80 @@ void Forward::ComputeAngles(Angles& angles, uint64_t position, uint32_t n) {
   });
 }
 
-void Forward::SelfAttention(uint32_t index, uint64_t position, uint32_t n, Tokens wanted) {
+// Afterwards the first `wanted` rows are those that are read, where they are fewer than n.
+void Forward::SelfAttention(uint32_t index, uint32_t n, uint32_t wanted) {
   const ModelWeights::Layer& layer = weights_->layers()[index];
-  const Tokens all{0, n};
-  Normalize(layer.attention_norm, all, AnyQuantized({&layer.query, &layer.key, &layer.value}));  // h    [n, D]
-  if (wanted.count() == n) {
-    Multiply(normed_, all, {{&layer.query, queries_}, {&layer.key, keys_}, {&layer.value, values_}});  // q    [n, H d]
+  Normalize(layer.attention_norm, n, AnyQuantized({&layer.query, &layer.key, &layer.value}));  // h    [n, D]
+  if (wanted == n) {
+    Multiply(normed_, n, {{&layer.query, queries_}, {&layer.key, keys_}, {&layer.value, values_}});  // q    [n, H d]
+    RotateAndStoreKeys(index, n);
   } else {
-    Multiply(normed_, all, {{&layer.key, keys_}, {&layer.value, values_}});  // k, v [n, K d]
-    Multiply(normed_, wanted, {{&layer.query, queries_ + size_t{wanted.first} * p_.query_width()}});
+    Multiply(normed_, n, {{&layer.key, keys_}, {&layer.value, values_}});  // k, v [n, K d]
+    RotateAndStoreKeys(index, n);
+    KeepReadRows(n);
+    Multiply(normed_, wanted, {{&layer.query, queries_}});
   }
-  RotateAndStoreKeys(index, position, all);
   RotateQueries(index, wanted);
-  Attend(index, position, wanted);  // a    [n, H d]
+  Attend(index, wanted);  // a    [n, H d]
   if (layer.output.quantized()) Quantize(attended_, wanted);
   AddBranch(attended_, layer.output, layer.output_bias, layer.post_attention_norm, wanted);  // x += a Wo
 }
 
-void Forward::FeedForward(uint32_t index, Tokens tokens) {
+void Forward::FeedForward(uint32_t index, uint32_t n) {
   const ModelWeights::Layer& layer = weights_->layers()[index];
-  Normalize(layer.feed_forward_norm, tokens, AnyQuantized({&layer.gate, &layer.up}));    // h [n, D]
-  GateUp(layer, tokens);                                                                 // g [n, F]
-  AddBranch(gated_, layer.down, layer.down_bias, layer.post_feed_forward_norm, tokens);  // x += g Wd
+  Normalize(layer.feed_forward_norm, n, AnyQuantized({&layer.gate, &layer.up}));    // h [n, D]
+  GateUp(layer, n);                                                                 // g [n, F]
+  AddBranch(gated_, layer.down, layer.down_bias, layer.post_feed_forward_norm, n);  // x += g Wd
 }
 
-void Forward::Head(Tokens tokens, float* logits) {
-  if (tokens.count() == 0) return;
-  Normalize(weights_->output_norm(), tokens, weights_->head().quantized());
-  Multiply(normed_, tokens, {{&weights_->head(), logits}});  // [n, V]
+void Forward::Head(uint32_t n, float* logits) {
+  if (n == 0) return;
+  Normalize(weights_->output_norm(), n, weights_->head().quantized());
+  Multiply(normed_, n, {{&weights_->head(), logits}});  // [n, V]
   if (!weights_->head_bias() && p_.logit_scale == 1 && p_.logit_cap == 0) return;
-  ForEachToken(tokens, [&](uint32_t i) {
-    float* row = logits + size_t{i - tokens.first} * p_.vocabulary;
+  ForEachRow(n, [&](uint32_t i) {
+    float* row = logits + size_t{i} * p_.vocabulary;
     if (weights_->head_bias()) kernels_.add_scaled(row, weights_->head_bias(), 1, p_.vocabulary);
     if (p_.logit_scale != 1) kernels_.scale(row, p_.logit_scale, p_.vocabulary);
     if (p_.logit_cap != 0) kernels_.soft_cap(row, p_.logit_cap, p_.vocabulary);
   });
 }
 
-void Forward::Normalize(const float* weight, Tokens tokens, bool quantize) {
-  ForEachToken(tokens, [&](uint32_t i) {
+// Brings what the rest of the pass needs of the rows that are read to the front.
+void Forward::KeepReadRows(uint32_t n) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < n; ++i) {
+    if (!rows_[i].read) continue;
+    const uint32_t to = kept++;
+    if (to == i) continue;
+    const auto move = [&](auto* values, size_t width) { std::copy_n(values + i * width, width, values + to * width); };
+    move(rows_, 1);
+    move(x_, p_.width);
+    move(normed_.f32, normed_.width);
+    if (normed_.q8) move(normed_.q8, normed_.width / kBlock);
+    for (const Angles& angles : angles_) {
+      move(angles.cosines, p_.rotated);
+      move(angles.sines, p_.rotated);
+    }
+  }
+  FindTiles(kept);
+}
+
+void Forward::Normalize(const float* weight, uint32_t n, bool quantize) {
+  ForEachRow(n, [&](uint32_t i) {
     float* out = normed_.f32_of(i);
     kernels_.rms_norm(x_ + size_t{i} * p_.width, weight, p_.width, p_.epsilon, out);
     if (quantize) kernels_.quantize(out, p_.width, normed_.q8_of(i));
   });
 }
 
-void Forward::Quantize(const Activations& x, Tokens tokens) {
-  ForEachToken(tokens, [&](uint32_t i) { kernels_.quantize(x.f32_of(i), x.width, x.q8_of(i)); });
+void Forward::Quantize(const Activations& x, uint32_t n) {
+  ForEachRow(n, [&](uint32_t i) { kernels_.quantize(x.f32_of(i), x.width, x.q8_of(i)); });
 }
 
 // One job over the rows of all products.
-void Forward::Multiply(const Activations& x, Tokens tokens, std::initializer_list<Product> products) {
-  if (tokens.count() == 0) return;
+void Forward::Multiply(const Activations& x, uint32_t n, std::initializer_list<Product> products) {
+  if (n == 0) return;
   size_t units = 0;
   for (const Product& product : products) units += Units(product.matrix->rows);
   const size_t pieces = std::min<size_t>(units, pool_.size() * kPiecesPerThread);
@@ -201,9 +232,9 @@ void Forward::Multiply(const Activations& x, Tokens tokens, std::initializer_lis
         kernels_.Matmul(matrix.type)({.panels = matrix.panel(row / kernels::kPanelRows),
                                       .rows = std::min(matrix.rows, std::min(end, count) * kUnitRows) - row,
                                       .columns = matrix.columns,
-                                      .q8 = x.q8_of(tokens.first),
-                                      .f32 = x.f32_of(tokens.first),
-                                      .tokens = tokens.count(),
+                                      .q8 = x.q8,
+                                      .f32 = x.f32,
+                                      .tokens = n,
                                       .out = product.out + row,
                                       .out_stride = matrix.rows,
                                       .accumulate = product.accumulate});
@@ -217,12 +248,12 @@ void Forward::Multiply(const Activations& x, Tokens tokens, std::initializer_lis
 
 // x += r Norm(a W + b), with what the model has of it.
 void Forward::AddBranch(const Activations& a, const PackedMatrix& matrix, const float* bias, const float* post_norm,
-                        Tokens tokens) {
+                        uint32_t n) {
   if (!bias && !post_norm && p_.residual_scale == 1) {
-    return Multiply(a, tokens, {{&matrix, x_ + size_t{tokens.first} * p_.width, /*accumulate=*/true}});
+    return Multiply(a, n, {{&matrix, x_, /*accumulate=*/true}});
   }
-  Multiply(a, tokens, {{&matrix, branch_ + size_t{tokens.first} * p_.width}});
-  ForEachToken(tokens, [&](uint32_t i) {
+  Multiply(a, n, {{&matrix, branch_}});
+  ForEachRow(n, [&](uint32_t i) {
     float* branch = branch_ + size_t{i} * p_.width;
     if (bias) kernels_.add_scaled(branch, bias, 1, p_.width);
     if (post_norm) kernels_.rms_norm(branch, post_norm, p_.width, p_.epsilon, branch);
@@ -231,8 +262,8 @@ void Forward::AddBranch(const Activations& a, const PackedMatrix& matrix, const 
 }
 
 // gate, up and their product for 32 outputs at a time, which stay in the cache of the processor that computes them.
-void Forward::GateUp(const ModelWeights::Layer& layer, Tokens tokens) {
-  if (tokens.count() == 0) return;
+void Forward::GateUp(const ModelWeights::Layer& layer, uint32_t n) {
+  if (n == 0) return;
   const auto activate = p_.activation == Activation::kGelu ? kernels_.gelu_multiply : kernels_.silu_multiply;
   const auto units = static_cast<uint32_t>(Units(p_.feed_forward));
   const auto pieces = static_cast<uint32_t>(std::min<size_t>(units, pool_.size() * kPiecesPerThread));
@@ -243,13 +274,13 @@ void Forward::GateUp(const ModelWeights::Layer& layer, Tokens tokens) {
       kernels_.Matmul(matrix.type)({.panels = matrix.panel(row / kernels::kPanelRows),
                                     .rows = rows,
                                     .columns = matrix.columns,
-                                    .q8 = normed_.q8_of(tokens.first),
-                                    .f32 = normed_.f32_of(tokens.first),
-                                    .tokens = tokens.count(),
+                                    .q8 = normed_.q8,
+                                    .f32 = normed_.f32,
+                                    .tokens = n,
                                     .out = out,
                                     .out_stride = kUnitRows,
                                     .accumulate = false});
-      for (uint32_t i = 0; bias && i < tokens.count(); ++i) {
+      for (uint32_t i = 0; bias && i < n; ++i) {
         kernels_.add_scaled(out + i * kUnitRows, bias + row, 1, rows);
       }
     };
@@ -258,14 +289,13 @@ void Forward::GateUp(const ModelWeights::Layer& layer, Tokens tokens) {
       const size_t rows = std::min<size_t>(kUnitRows, p_.feed_forward - row);
       product(layer.gate, layer.gate_bias, row, rows, gate);
       product(layer.up, layer.up_bias, row, rows, up);
-      for (uint32_t i = 0; i < tokens.count(); ++i) {
-        const uint32_t token = tokens.first + i;
+      for (uint32_t i = 0; i < n; ++i) {
         float* g = gate + i * kUnitRows;
         activate(g, up + i * kUnitRows, rows);
         if (layer.down.quantized()) {
-          kernels_.quantize(g, kBlock, gated_.q8_of(token) + unit);
+          kernels_.quantize(g, kBlock, gated_.q8_of(i) + unit);
         } else {
-          std::copy_n(g, rows, gated_.f32_of(token) + row);
+          std::copy_n(g, rows, gated_.f32_of(i) + row);
         }
       }
     }

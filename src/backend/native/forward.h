@@ -1,9 +1,11 @@
-// The forward pass of a decoder over one sequence: tokens in, cache filled, logits of the wanted positions out.
-// Driven by native_session.cpp; every buffer is there since construction.
+// The forward pass of a decoder over sequences side by side: tokens in, cache filled, logits of the wanted positions
+// out. Driven by sequences.cpp; every buffer is there since construction.
 //
-// Shapes: n tokens of a batch, D width, H query heads and K key-value heads of d, F feed-forward width, V vocabulary.
+// Shapes: n rows of a batch, one for each token, D width, H query heads and K key-value heads of d, F feed-forward
+// width, V vocabulary.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -21,11 +23,20 @@ namespace owml::native {
 
 enum class LogitRows { kNone, kLast, kAll };
 
+// What goes through the model for the sequence of a slot.
+struct SequenceTokens {
+  uint32_t slot = 0;
+  uint64_t position = 0;  // of the first token; cached positions from there on are overwritten
+  std::span<const int32_t> tokens;
+  LogitRows rows = LogitRows::kNone;
+};
+
 struct ForwardSettings {
-  uint64_t capacity = 0;    // positions
+  uint64_t capacity = 0;    // positions of a sequence
   uint32_t batch_size = 0;  // most tokens that go through a layer together
   uint32_t threads = 0;
   kernels::CacheType cache_type = kernels::CacheType::kF16;
+  uint32_t slots = 1;  // sequences
 };
 
 class Forward {
@@ -34,38 +45,43 @@ class Forward {
   Forward(std::shared_ptr<const ModelWeights> weights, const ForwardSettings& settings,
           const kernels::Kernels& kernels);
 
-  // Computes the tokens at `position` and after it; cached positions from there on are overwritten. Tokens are in the
-  // vocabulary and fit the capacity. `logits` takes V floats for each row. The same tokens give the same bits however
-  // they are divided into calls and batches. False when `check`, which is looked at before each layer and may be null,
-  // ended it; cached positions from `position` on mean nothing then.
-  bool Run(std::span<const int32_t> tokens, uint64_t position, LogitRows rows, float* logits,
-           CancellationCheck* check = nullptr) noexcept;
+  // Computes the tokens of all sequences together. Slots, tokens and positions are in range. `logits` takes V floats
+  // for each row that is asked for, in the order of the tokens. A sequence gets the same bits however its tokens are
+  // divided into calls and batches, in any slot and company. False when `check`, which is looked at before each layer
+  // and may be null, ended it; cached positions that were to be written mean nothing then.
+  bool Run(std::span<const SequenceTokens> sequences, float* logits, CancellationCheck* check = nullptr) noexcept;
 
   const ModelWeights& weights() const { return *weights_; }
   uint32_t threads() const { return pool_.size(); }
+  uint32_t slots() const { return settings_.slots; }
 
  private:
+  // A token of a batch.
+  struct Row {
+    int32_t token;
+    uint32_t slot;
+    uint64_t position;
+    bool read;  // its logits are asked for
+  };
+  // Rows from `first` to before `end`: neighbours in one sequence whose heads go through attention together.
+  struct Tile {
+    uint32_t first;
+    uint32_t end;
+    uint32_t count() const { return end - first; }
+  };
   // The input of a matrix: floats, and their bytes where a quantized matrix reads them.
   struct Activations {
     float* f32 = nullptr;            // [n, width]
     kernels::Q8Block* q8 = nullptr;  // [n, width / 32]; null where nobody needs it
     size_t width = 0;
 
-    float* f32_of(uint32_t token) const { return f32 + size_t{token} * width; }
-    kernels::Q8Block* q8_of(uint32_t token) const {
-      return q8 ? q8 + size_t{token} * (width / kernels::kBlock) : nullptr;
-    }
+    float* f32_of(uint32_t row) const { return f32 + size_t{row} * width; }
+    kernels::Q8Block* q8_of(uint32_t row) const { return q8 ? q8 + size_t{row} * (width / kernels::kBlock) : nullptr; }
   };
   struct Product {
     const PackedMatrix* matrix;
-    float* out;  // [tokens, rows], of the first token that is computed
+    float* out;  // [n, rows of the matrix]
     bool accumulate = false;
-  };
-  // Tokens of a batch that a step computes: from `first` to before `end`.
-  struct Tokens {
-    uint32_t first = 0;
-    uint32_t end = 0;
-    uint32_t count() const { return end - first; }
   };
   // Sines and cosines of a batch's positions, for the layers that share a rope.
   struct Angles {
@@ -78,38 +94,44 @@ class Forward {
   void Place(Arena& arena);
   Activations TakeActivations(Arena& arena, uint64_t width);
 
-  void Embed(std::span<const int32_t> tokens);
-  void ComputeAngles(Angles& angles, uint64_t position, uint32_t n);
-  void SelfAttention(uint32_t index, uint64_t position, uint32_t n, Tokens wanted);
-  void FeedForward(uint32_t index, Tokens tokens);
-  void Head(Tokens tokens, float* logits);
+  bool RunBatch(uint32_t n, uint32_t read, float* logits, CancellationCheck* check);
+  void Embed(uint32_t n);
+  void ComputeAngles(Angles& angles, uint32_t n);
+  void SelfAttention(uint32_t index, uint32_t n, uint32_t wanted);
+  void FeedForward(uint32_t index, uint32_t n);
+  void Head(uint32_t n, float* logits);
 
-  void Normalize(const float* weight, Tokens tokens, bool quantize);
-  void Quantize(const Activations& x, Tokens tokens);
-  void Multiply(const Activations& x, Tokens tokens, std::initializer_list<Product> products);
+  void KeepReadRows(uint32_t n);
+  void Normalize(const float* weight, uint32_t n, bool quantize);
+  void Quantize(const Activations& x, uint32_t n);
+  void Multiply(const Activations& x, uint32_t n, std::initializer_list<Product> products);
   void AddBranch(const Activations& x, const PackedMatrix& matrix, const float* bias, const float* post_norm,
-                 Tokens tokens);
-  void RotateQueries(uint32_t layer, Tokens tokens);
-  void RotateAndStoreKeys(uint32_t layer, uint64_t position, Tokens tokens);
-  void Rotate(float* head, const Angles& angles, uint32_t token) const;
-  void GateUp(const ModelWeights::Layer& layer, Tokens tokens);
+                 uint32_t n);
+  void RotateQueries(uint32_t layer, uint32_t n);
+  void RotateAndStoreKeys(uint32_t layer, uint32_t n);
+  void Rotate(float* head, const Angles& angles, uint32_t row) const;
+  void GateUp(const ModelWeights::Layer& layer, uint32_t n);
 
   // In forward_attention.cpp.
-  void Attend(uint32_t layer, uint64_t position, Tokens tokens);
-  void AttendOneToken(uint32_t layer, uint64_t position, uint32_t token);
-  void AttendTile(uint32_t layer, uint64_t position, Tokens tile, uint32_t kv_head, uint32_t thread);
-  kernels::AttendCall CallFor(uint32_t layer, uint32_t kv_head) const;
-  void AddRow(kernels::AttendCall* call, uint32_t layer, uint64_t position, uint32_t token, uint32_t head,
-              uint64_t segment) const;
-  uint64_t FirstSeen(uint32_t layer, uint64_t length) const;
+  // Single rows whose segments are divided among the threads; more rows keep them busy by themselves.
+  uint32_t MostSplitRows() const { return std::min(settings_.slots, pool_.size()); }
+  void FindTiles(uint32_t n);
+  void Attend(uint32_t layer, uint32_t n);
+  void AttendBySegments(uint32_t layer, uint32_t n);
+  void AttendTile(uint32_t layer, Tile tile, uint32_t kv_head, uint32_t thread);
+  kernels::AttendCall CallFor(uint32_t layer, uint32_t slot, uint32_t kv_head, uint64_t segment) const;
+  void AddHead(kernels::AttendCall* call, uint32_t layer, uint32_t row, uint32_t head, uint64_t segment) const;
+  uint64_t FirstSeen(uint32_t layer, uint32_t row) const;
+  uint64_t FirstSegment(uint32_t layer, uint32_t row) const;
+  uint64_t EndSegment(uint32_t row) const;
 
-  // work(token) for all of them, over the threads where there are several.
+  // work(row) for all of them, over the threads where there are several.
   template <class Work>
-  void ForEachToken(Tokens tokens, Work&& work) {
-    constexpr uint32_t kTokensAtOnce = 8;
-    pool_.Run((tokens.count() + kTokensAtOnce - 1) / kTokensAtOnce, [&](uint32_t piece, uint32_t) noexcept {
-      const uint32_t begin = tokens.first + piece * kTokensAtOnce;
-      for (uint32_t token = begin; token < tokens.end && token < begin + kTokensAtOnce; ++token) work(token);
+  void ForEachRow(uint32_t n, Work&& work) {
+    constexpr uint32_t kRowsAtOnce = 8;
+    pool_.Run((n + kRowsAtOnce - 1) / kRowsAtOnce, [&](uint32_t piece, uint32_t) noexcept {
+      const uint32_t begin = piece * kRowsAtOnce;
+      for (uint32_t row = begin; row < n && row < begin + kRowsAtOnce; ++row) work(row);
     });
   }
 
@@ -120,6 +142,9 @@ class Forward {
   ThreadPool pool_;
   KvCache cache_;
 
+  Row* rows_ = nullptr;    // [n]
+  Tile* tiles_ = nullptr;  // [n]
+  uint32_t tile_count_ = 0;
   float* x_ = nullptr;        // [n, D], the residual stream
   Activations normed_;        // [n, D]
   float* queries_ = nullptr;  // [n, H d]
@@ -131,7 +156,7 @@ class Forward {
   std::vector<Angles> angles_;
   float* gate_up_ = nullptr;   // [threads, 2, n, 32]
   float* states_ = nullptr;    // [threads, 2, rows] of attention states
-  float* segments_ = nullptr;  // [heads, segments] of attention states
+  float* segments_ = nullptr;  // [split rows, segments, H] of attention states
   Arena arena_;
 };
 

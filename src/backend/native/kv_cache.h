@@ -1,5 +1,5 @@
-// Keys and values of all positions of one sequence, in the layout of the attention kernels.
-// Owned by a forward pass; which positions are valid is the session's business.
+// Keys and values of the sequences of a forward pass, one in each slot, in the layout of the attention kernels.
+// Owned by the pass; which positions are valid is the business of whoever counts them.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,11 @@
 namespace owml::native {
 
 struct KvCacheShape {
+  uint32_t slots = 1;
   uint32_t layers = 0;
   uint32_t kv_heads = 0;
   uint32_t head_width = 0;
-  uint64_t capacity = 0;  // positions
+  uint64_t capacity = 0;  // positions of a slot
   kernels::CacheType type = kernels::CacheType::kF16;
 };
 
@@ -26,13 +27,19 @@ class KvCache {
   kernels::CacheType type() const { return shape_.type; }
 
   // Of position 0.
-  std::byte* keys(uint32_t layer, uint32_t head) const { return keys_ + Head(layer, head) * key_bytes_; }
-  std::byte* values(uint32_t layer, uint32_t head) const { return values_ + Head(layer, head) * value_bytes_; }
+  std::byte* keys(uint32_t slot, uint32_t layer, uint32_t head) const {
+    return keys_ + Head(slot, layer, head) * key_bytes_;
+  }
+  std::byte* values(uint32_t slot, uint32_t layer, uint32_t head) const {
+    return values_ + Head(slot, layer, head) * value_bytes_;
+  }
 
   uint64_t bytes() const { return arena_.capacity(); }
 
  private:
-  size_t Head(uint32_t layer, uint32_t head) const { return size_t{layer} * shape_.kv_heads + head; }
+  size_t Head(uint32_t slot, uint32_t layer, uint32_t head) const {
+    return (size_t{slot} * shape_.layers + layer) * shape_.kv_heads + head;
+  }
 
   KvCacheShape shape_;
   uint64_t key_bytes_ = 0;  // of one head

@@ -31,13 +31,15 @@ NativeSession::NativeSession(std::shared_ptr<const ModelWeights> weights, const 
     : weights_(std::move(weights)),
       settings_(settings),
       kernels_(kernels::KernelsFor(kernels::ChosenIsa())),
-      forward_(MakeForward()),
+      sequences_(MakeSequences()),
       ports_(weights_->plan().vocabulary) {}
 
-std::unique_ptr<Forward> NativeSession::MakeForward() const {
+std::unique_ptr<Sequences> NativeSession::MakeSequences() const {
   const ForwardSettings settings{settings_.capacity, settings_.batch_size, settings_.threads,
                                  CacheTypeOf(settings_.cache_type)};
-  return std::make_unique<Forward>(weights_, settings, kernels_);
+  auto sequences = std::make_unique<Sequences>(weights_, settings, kernels_);
+  sequences->Add();
+  return sequences;
 }
 
 SessionReport NativeSession::report() const {
@@ -45,72 +47,60 @@ SessionReport NativeSession::report() const {
   report.engine = "OpenWinML native (" + std::string(kernels::Name(kernels_.isa)) + ")";
   report.engine_reason = "native engine (" + std::string(kernels::Name(kernels_.isa)) + "): " + settings_.engine_reason;
   report.device = DeviceKind::kCpu;
-  report.intra_op_threads = forward_->threads();
+  report.intra_op_threads = sequences_->threads();
   report.engine_kind = Engine::kNative;
   report.kv_cache_type = settings_.cache_type;
   report.batch_size = settings_.batch_size;
   return report;
 }
 
-void NativeSession::Append(std::span<const int32_t> tokens, LogitRows rows, float* logits) {
-  if (tokens.empty()) throw Error(E_INVALIDARG, "there are no tokens to append");
-  for (const int32_t token : tokens) {
-    if (token < 0 || static_cast<uint32_t>(token) >= row_stride()) {
-      throw Error(E_INVALIDARG, "token id " + std::to_string(token) + " is outside the vocabulary of " +
-                                    std::to_string(row_stride()) + " tokens");
-    }
-  }
-  if (tokens.size() > capacity() || position_ > capacity() - tokens.size()) {
-    throw Error(HRESULT_FROM_WIN32(ERROR_INSUFFICIENT_BUFFER),
-                std::to_string(tokens.size()) + " tokens at position " + std::to_string(position_) +
-                    " do not fit the sequence capacity of " + std::to_string(capacity()));
-  }
+void NativeSession::Append(std::span<const int32_t> tokens, LogitRows rows, std::span<float> logits) {
   if (check_) {
-    RunWatched(tokens, rows, logits);
+    AppendWatched(tokens, rows, logits);
   } else {
-    forward_->Run(tokens, position_, rows, logits);
+    const Continuation step{kSlot, tokens, rows};
+    sequences_->Step({&step, 1}, logits);
   }
-  position_ += tokens.size();
 }
 
 // Larger pieces go faster and are noticed later. Their size changes no bit of the result.
-void NativeSession::RunWatched(std::span<const int32_t> tokens, LogitRows rows, float* logits) {
-  uint64_t position = position_;
+void NativeSession::AppendWatched(std::span<const int32_t> tokens, LogitRows rows, std::span<float> logits) {
+  sequences_->Check(kSlot, tokens);
+  const uint64_t start = position();
   while (!tokens.empty()) {
     const size_t count = rows == LogitRows::kAll ? tokens.size() : std::min(tokens.size(), watched_piece_);
-    const LogitRows wanted = count == tokens.size() ? rows : LogitRows::kNone;
-    const auto start = std::chrono::steady_clock::now();
-    if (!forward_->Run(tokens.first(count), position, wanted, logits, check_.get())) {
-      throw Error(HRESULT_FROM_WIN32(ERROR_CANCELLED), "the run was cancelled");
+    const Continuation step{kSlot, tokens.first(count), count == tokens.size() ? rows : LogitRows::kNone};
+    const auto begin = std::chrono::steady_clock::now();
+    try {
+      sequences_->Step({&step, 1}, logits, check_.get());
+    } catch (...) {
+      sequences_->RewindTo(kSlot, start);
+      throw;
     }
-    const auto layer = (std::chrono::steady_clock::now() - start) / weights_->plan().layers.size();
+    const auto layer = (std::chrono::steady_clock::now() - begin) / weights_->plan().layers.size();
     if (layer > kLongLayer) watched_piece_ = std::max<size_t>(1, watched_piece_ / 2);
     if (layer < kShortLayer && count == watched_piece_) {
       watched_piece_ = std::min<size_t>(settings_.batch_size, watched_piece_ * 2);
     }
-    position += count;
     tokens = tokens.subspan(count);
   }
 }
 
 void NativeSession::Run(std::span<const InputValue> inputs, std::span<OutputValue> outputs) {
   ports_.Run(inputs, outputs, [this](std::span<const int32_t> tokens, float* logits) {
-    Append(tokens, logits ? LogitRows::kLast : LogitRows::kNone, logits);
+    if (logits) {
+      Append(tokens, LogitRows::kLast, {logits, row_stride()});
+    } else {
+      Append(tokens, LogitRows::kNone, {});
+    }
     pending_.reset();
   });
 }
 
-void NativeSession::Reset() {
-  pending_.reset();
-  position_ = 0;
-}
+void NativeSession::Reset() { RewindTo(0); }
 
 void NativeSession::RewindTo(uint64_t position) {
-  if (position > position_) {
-    throw Error(E_INVALIDARG, "cannot rewind to position " + std::to_string(position) + ": the sequence is at " +
-                                  std::to_string(position_));
-  }
-  position_ = position;
+  sequences_->RewindTo(kSlot, position);
   pending_.reset();
 }
 
@@ -118,12 +108,12 @@ void NativeSession::SetCapacity(uint64_t capacity) {
   CheckNativeCapacity(capacity);
   const uint64_t before = std::exchange(settings_.capacity, capacity);
   try {
-    forward_ = MakeForward();
+    sequences_ = MakeSequences();
   } catch (...) {
     settings_.capacity = before;
     throw;
   }
-  Reset();
+  pending_.reset();
 }
 
 SpeculativeLimits NativeSession::limits() const {
@@ -137,8 +127,8 @@ SpeculativeLimits NativeSession::limits() const {
 
 void NativeSession::StepAllPositions(std::span<const int32_t> tokens, std::span<float> logits) {
   RequireStepFits(tokens, logits, limits().max_step_width, row_stride());
-  const uint64_t start = position_;
-  Append(tokens, LogitRows::kAll, logits.data());
+  const uint64_t start = position();
+  Append(tokens, LogitRows::kAll, logits);
   pending_ = PendingStep{start, static_cast<uint32_t>(tokens.size())};
 }
 
@@ -148,8 +138,7 @@ void NativeSession::CommitAcceptedPrefix(uint32_t accepted) {
     throw Error(E_INVALIDARG, std::to_string(accepted) + " accepted tokens are more than the " +
                                   std::to_string(pending_->width) + " of the pending step");
   }
-  position_ = pending_->start + accepted;
-  pending_.reset();
+  RewindTo(pending_->start + accepted);
 }
 
 uint32_t NativeSession::ProposeDraftTokens(int32_t, std::span<int32_t>) {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "backend/native/forward.h"
 #include "backend/native/native_settings.h"
+#include "backend/native/sequences.h"
 #include "backend/session.h"
 #include "backend/token_ports.h"
 
@@ -33,7 +33,7 @@ class NativeSession final : public BackendSession,
   // SequenceState
   uint64_t capacity() const override { return settings_.capacity; }
   std::optional<uint64_t> declared_capacity() const override { return weights_->plan().context; }
-  uint64_t position() const override { return position_; }
+  uint64_t position() const override { return sequences_->position(kSlot); }
   void RewindTo(uint64_t position) override;
   void SetCapacity(uint64_t capacity) override;
 
@@ -47,10 +47,11 @@ class NativeSession final : public BackendSession,
   // CancellableRuns
   void Watch(std::shared_ptr<CancellationCheck> check) override { check_ = std::move(check); }
 
-  std::unique_ptr<Forward> MakeForward() const;
-  void Append(std::span<const int32_t> tokens, LogitRows rows, float* logits);
+  static constexpr uint32_t kSlot = 0;
+  std::unique_ptr<Sequences> MakeSequences() const;
+  void Append(std::span<const int32_t> tokens, LogitRows rows, std::span<float> logits);
   // In pieces whose layers are short enough to look at the check in between.
-  void RunWatched(std::span<const int32_t> tokens, LogitRows rows, float* logits);
+  void AppendWatched(std::span<const int32_t> tokens, LogitRows rows, std::span<float> logits);
 
   struct PendingStep {
     uint64_t start = 0;
@@ -60,8 +61,7 @@ class NativeSession final : public BackendSession,
   std::shared_ptr<const ModelWeights> weights_;
   NativeSettings settings_;
   const kernels::Kernels& kernels_;
-  std::unique_ptr<Forward> forward_;
-  uint64_t position_ = 0;
+  std::unique_ptr<Sequences> sequences_;  // one, in kSlot
   TokenPorts ports_;
   std::optional<PendingStep> pending_;
   std::shared_ptr<CancellationCheck> check_;  // null = runs are not watched

@@ -1,14 +1,13 @@
-// A forward pass takes no memory: everything is reserved when it is made.
+// A step takes no memory: everything is reserved when the sequences are made.
 #include <gmock/gmock.h>
 
 #include <atomic>
 #include <cstdlib>
 #include <new>
 
-#include "backend/native/architectures/architectures.h"
-#include "backend/native/forward.h"
 #include "backend/native/native_fixture.h"
 #include "backend/native/random_models.h"
+#include "backend/native/sequences.h"
 
 namespace {
 
@@ -28,26 +27,27 @@ void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 namespace owml::test {
 namespace {
 
-using native::Forward;
+using native::Continuation;
 using native::LogitRows;
+using native::Sequences;
 
 TEST(AllocationTest, RunningAModelAllocatesNothing) {
   TemporaryFolder folder;
   for (const RandomModel& model : RandomModels()) {
     const auto path = folder.Write(model.name + ".gguf", RandomModelFile(model).Bytes());
-    auto files = std::make_shared<const GgufModelFiles>(OpenGgufModel(path));
-    const std::shared_ptr<const std::vector<GgufFile>> list(files, &files->files);
-    const native::ModelPlan plan = native::PlanOf(list->front());
-    const auto weights =
-        std::make_shared<const native::ModelWeights>(list, nullptr, plan, native::FindTensors(*list, plan));
-    Forward forward(weights, {.capacity = 600, .batch_size = 64, .threads = 2},
-                    kernels::KernelsFor(kernels::ChosenIsa()));
-    const auto tokens = RandomTokens(550, kTinyVocabulary);
-    std::vector<float> logits(3 * kTinyVocabulary);
+    Sequences sequences(LoadWeights(path), {.capacity = 600, .batch_size = 64, .threads = 2, .slots = 2},
+                        kernels::KernelsFor(kernels::ChosenIsa()));
+    const std::vector<int32_t> tokens = RandomTokens(550, kTinyVocabulary);
+    std::vector<float> logits(4 * kTinyVocabulary);
+    sequences.Add();
+    sequences.Add();
+    const std::vector<Continuation> steps[] = {
+        {{0, tokens, LogitRows::kNone}},
+        {{0, {tokens.data(), 1}, LogitRows::kLast}, {1, {tokens.data(), 90}, LogitRows::kLast}},
+        {{1, {tokens.data(), 3}, LogitRows::kAll}, {0, {tokens.data(), 1}, LogitRows::kLast}},
+    };
     const size_t before = allocations;
-    forward.Run(tokens, 0, LogitRows::kNone, nullptr);
-    forward.Run({tokens.data(), 1}, 550, LogitRows::kLast, logits.data());
-    forward.Run({tokens.data(), 3}, 551, LogitRows::kAll, logits.data());
+    for (const auto& step : steps) sequences.Step(step, logits);
     EXPECT_EQ(allocations - before, 0u) << model.name;
   }
 }

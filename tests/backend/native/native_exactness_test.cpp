@@ -3,17 +3,16 @@
 
 #include <algorithm>
 
-#include "backend/native/architectures/architectures.h"
-#include "backend/native/forward.h"
 #include "backend/native/native_fixture.h"
 #include "backend/native/random_models.h"
+#include "backend/native/sequences.h"
 #include "base/error.h"
 
 namespace owml::test {
 namespace {
 
-using native::Forward;
-using native::LogitRows;
+using native::Continuation;
+using native::Sequences;
 
 constexpr GgmlType kTypes[] = {GgmlType::kF32,  GgmlType::kF16,  GgmlType::kBF16, GgmlType::kQ8_0,   GgmlType::kQ4_0,
                                GgmlType::kQ4_1, GgmlType::kQ5_0, GgmlType::kQ5_1, GgmlType::kQ2_K,   GgmlType::kQ3_K,
@@ -46,18 +45,17 @@ TEST_P(NativeExactnessTest, PromptsOfAnyDivisionGiveTheSameBits) {
 }
 
 TEST_P(NativeExactnessTest, AnyNumberOfThreadsGivesTheSameBits) {
-  auto files = std::make_shared<const GgufModelFiles>(OpenGgufModel(path_));
-  const std::shared_ptr<const std::vector<GgufFile>> list(files, &files->files);
-  const native::ModelPlan plan = native::PlanOf(list->front());
-  const auto weights =
-      std::make_shared<const native::ModelWeights>(list, nullptr, plan, native::FindTensors(*list, plan));
+  const auto weights = LoadWeights(path_);
   const auto tokens = RandomTokens(530, kTinyVocabulary);
   const auto logits = [&](uint32_t threads) {
-    Forward forward(weights, {1024, 128, threads}, kernels::KernelsFor(kernels::ChosenIsa()));
+    Sequences sequences(weights, {1024, 128, threads}, kernels::KernelsFor(kernels::ChosenIsa()));
+    sequences.Add();
     std::vector<float> row(kTinyVocabulary);
-    forward.Run(tokens, 0, LogitRows::kNone, nullptr);
     const int32_t next = 42;
-    forward.Run({&next, 1}, tokens.size(), LogitRows::kLast, row.data());
+    for (const std::span<const int32_t> part : {std::span<const int32_t>(tokens), std::span(&next, 1)}) {
+      const Continuation step{0, part};
+      sequences.Step({&step, 1}, row);
+    }
     return row;
   };
   const auto expected = logits(1);

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "backend/llama/llama_fixture.h"
+#include "backend/native/architectures/architectures.h"
+#include "backend/native/model_weights.h"
 #include "backend/native/native_backend.h"
 #include "backend/native/packed_matrix.h"
 #include "kernels/isa.h"
@@ -19,6 +21,15 @@ namespace owml::test {
 
 inline std::shared_ptr<const BackendModel> LoadNative(const std::filesystem::path& path) {
   return MakeNativeBackend()->Load(FileSource(path), ModelFormat::kGguf);
+}
+
+// The weights of a model file, for tests below sessions; by way of the packed cache where it is wanted.
+inline std::shared_ptr<const native::ModelWeights> LoadWeights(const std::filesystem::path& path, bool cached = false) {
+  auto files = std::make_shared<const GgufModelFiles>(OpenGgufModel(path));
+  const std::shared_ptr<const std::vector<GgufFile>> list(files, &files->files);
+  const native::ModelPlan plan = native::PlanOf(list->front());
+  return std::make_shared<const native::ModelWeights>(list, cached ? files.get() : nullptr, plan,
+                                                      native::FindTensors(*list, plan));
 }
 
 // Sets OWML_FORCE_ISA while it lives.

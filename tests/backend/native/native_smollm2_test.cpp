@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "backend/native/native_fixture.h"
+#include "backend/native/sequences.h"
 
 namespace owml::test {
 namespace {
@@ -90,6 +91,74 @@ TEST_F(NativeSmolLm2Test, PromptsOfAnyDivisionAndNumberOfThreadsGiveTheSameBits)
   const auto expected = RunTokens(*SessionOn(*native_), kProse);
   EXPECT_EQ(RunTokens(*SessionOn(*native_, two), kProse), expected);
   for (const size_t chunk : {7, 32}) EXPECT_EQ(RunInChunks(*SessionOn(*native_, two), kProse, chunk), expected);
+}
+
+// What four sequences say, each after its prompt: with a step for each sequence, or one for all. Prompts go in pieces
+// of `chunk` tokens.
+std::vector<std::vector<int32_t>> GreedyTexts(const std::shared_ptr<const native::ModelWeights>& weights,
+                                              uint32_t threads, size_t chunk, bool together) {
+  constexpr size_t kTokens = 16;
+  std::vector<std::vector<int32_t>> texts = {kQuestion, kProse, kProse, {1}};
+  for (int i = 0; i < 4; ++i) texts[2].insert(texts[2].end(), kProse.begin(), kProse.end());  // beyond a segment
+  std::vector<size_t> ends;
+  for (const auto& text : texts) ends.push_back(text.size() + kTokens);
+
+  native::Sequences sequences(weights, {.capacity = 1024, .batch_size = 512, .threads = threads, .slots = 4},
+                              kernels::KernelsFor(kernels::ChosenIsa()));
+  for (size_t i = 0; i < texts.size(); ++i) sequences.Add();
+  const auto vocabulary = static_cast<size_t>(weights->plan().vocabulary);
+  std::vector<float> logits(texts.size() * vocabulary);
+  const auto step = [&](uint32_t first, uint32_t end) {
+    std::vector<native::Continuation> parts;
+    for (uint32_t i = first; i < end; ++i) {
+      const size_t position = sequences.position(i);
+      const size_t count = std::min(chunk, texts[i].size() - position);
+      if (count > 0) parts.push_back({i, std::span(texts[i]).subspan(position, count)});
+    }
+    if (parts.empty()) return false;
+    sequences.Step(parts, logits);
+    for (size_t row = 0; row < parts.size(); ++row) {
+      const uint32_t slot = parts[row].slot;
+      auto& text = texts[slot];
+      if (sequences.position(slot) < text.size() || text.size() == ends[slot]) continue;
+      text.push_back(Best(std::span(logits).subspan(row * vocabulary, vocabulary)));
+    }
+    return true;
+  };
+  if (together) {
+    while (step(0, 4)) continue;
+  } else {
+    for (uint32_t i = 0; i < 4; ++i) {
+      while (step(i, i + 1)) continue;
+    }
+  }
+  return texts;
+}
+
+TEST_F(NativeSmolLm2Test, GreedyTextIsTheSameOverThreadsChunksPackedCacheAndCompany) {
+  const auto weights = LoadWeights(OWML_MODEL_SMOLLM2);
+  const auto expected = GreedyTexts(weights, 1, 512, /*together=*/false);
+  for (const bool together : {false, true}) {
+    for (const uint32_t threads : {1, 2, 3, 16}) {
+      if (threads == 1 && !together) continue;
+      ASSERT_EQ(GreedyTexts(weights, threads, 512, together), expected) << threads << " threads, " << together;
+    }
+    for (const size_t chunk : {1, 7, 32}) {
+      ASSERT_EQ(GreedyTexts(weights, 2, chunk, together), expected) << "chunks of " << chunk << ", " << together;
+    }
+  }
+  TemporaryFolder folder;
+  ::setenv("OWML_CACHE_DIR", folder.path().c_str(), 1);
+  ::unsetenv("OWML_PACKED_CACHE");
+  for (const char* run : {"made", "found"}) {
+    const auto cached = LoadWeights(OWML_MODEL_SMOLLM2, /*cached=*/true);
+    ASSERT_FALSE(std::filesystem::is_empty(folder.path() / "packed"));
+    for (const bool together : {false, true}) {
+      ASSERT_EQ(GreedyTexts(cached, 2, 512, together), expected) << "the cache was " << run << ", " << together;
+    }
+  }
+  ::setenv("OWML_PACKED_CACHE", "off", 1);
+  ::unsetenv("OWML_CACHE_DIR");
 }
 
 }  // namespace

@@ -1,0 +1,103 @@
+// Checks come first, so that a step either appends everything or nothing.
+// See sequences.h.
+#include "backend/native/sequences.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+
+namespace owml::native {
+namespace {
+
+const ForwardSettings& CheckedSettings(const ForwardSettings& settings) {
+  if (settings.slots == 0 || settings.slots > kMaxSequences) {
+    throw Error(E_INVALIDARG, "a batch of " + std::to_string(settings.slots) + " sequences is outside 1 to " +
+                                  std::to_string(kMaxSequences));
+  }
+  return settings;
+}
+
+}  // namespace
+
+Sequences::Sequences(std::shared_ptr<const ModelWeights> weights, const ForwardSettings& settings,
+                     const kernels::Kernels& kernels)
+    : capacity_(settings.capacity),
+      vocabulary_(weights->plan().vocabulary),
+      sequences_(CheckedSettings(settings).slots),
+      forward_(std::move(weights), settings, kernels) {
+  tokens_.reserve(sequences_.size());
+}
+
+std::optional<uint32_t> Sequences::Add() {
+  const auto free = std::find_if(sequences_.begin(), sequences_.end(), [](const Sequence& s) { return !s.taken; });
+  if (free == sequences_.end()) return std::nullopt;
+  *free = {.taken = true};
+  return static_cast<uint32_t>(free - sequences_.begin());
+}
+
+void Sequences::Remove(uint32_t slot) { sequences_[Checked(slot)] = {}; }
+
+uint32_t Sequences::Checked(uint32_t slot) const {
+  if (slot >= sequences_.size() || !sequences_[slot].taken) {
+    throw Error(E_INVALIDARG,
+                "there is no sequence in slot " + std::to_string(slot) + " of " + std::to_string(sequences_.size()));
+  }
+  return slot;
+}
+
+// For sentences; nothing where there can be only one.
+std::string Sequences::Label(uint32_t slot) const {
+  return sequences_.size() == 1 ? std::string() : "sequence " + std::to_string(slot) + ": ";
+}
+
+void Sequences::RewindTo(uint32_t slot, uint64_t position) {
+  Sequence& sequence = sequences_[Checked(slot)];
+  if (position > sequence.position) {
+    throw Error(E_INVALIDARG, Label(slot) + "cannot rewind to position " + std::to_string(position) +
+                                  ": the sequence is at " + std::to_string(sequence.position));
+  }
+  sequence.position = position;
+}
+
+void Sequences::Check(uint32_t slot, std::span<const int32_t> tokens) const {
+  const uint64_t position = this->position(slot);
+  if (tokens.empty()) throw Error(E_INVALIDARG, Label(slot) + "there are no tokens to append");
+  for (const int32_t token : tokens) {
+    if (token < 0 || static_cast<uint64_t>(token) >= vocabulary_) {
+      throw Error(E_INVALIDARG, Label(slot) + "token id " + std::to_string(token) + " is outside the vocabulary of " +
+                                    std::to_string(vocabulary_) + " tokens");
+    }
+  }
+  if (tokens.size() > capacity_ || position > capacity_ - tokens.size()) {
+    throw Error(HRESULT_FROM_WIN32(ERROR_INSUFFICIENT_BUFFER),
+                Label(slot) + std::to_string(tokens.size()) + " tokens at position " + std::to_string(position) +
+                    " do not fit the sequence capacity of " + std::to_string(capacity_));
+  }
+}
+
+void Sequences::Step(std::span<const Continuation> continuations, std::span<float> logits, CancellationCheck* check) {
+  if (continuations.empty()) throw Error(E_INVALIDARG, "a step of no sequences");
+  tokens_.clear();
+  uint64_t rows = 0;
+  for (const Continuation& next : continuations) {
+    Check(next.slot, next.tokens);
+    const bool twice =
+        std::any_of(tokens_.begin(), tokens_.end(), [&](const SequenceTokens& s) { return s.slot == next.slot; });
+    if (twice) throw Error(E_INVALIDARG, Label(next.slot) + "it stands twice in one step");
+    tokens_.push_back({next.slot, position(next.slot), next.tokens, next.rows});
+    if (next.rows == LogitRows::kAll) rows += next.tokens.size();
+    if (next.rows == LogitRows::kLast) ++rows;
+  }
+  if (logits.size() / vocabulary_ < rows) {
+    throw Error(HRESULT_FROM_WIN32(ERROR_INSUFFICIENT_BUFFER),
+                std::to_string(rows) + " rows of " + std::to_string(vocabulary_) + " logits do not fit room for " +
+                    std::to_string(logits.size()));
+  }
+  if (!forward_.Run(tokens_, logits.data(), check)) {
+    throw Error(HRESULT_FROM_WIN32(ERROR_CANCELLED), "the run was cancelled");
+  }
+  for (const Continuation& next : continuations) sequences_[next.slot].position += next.tokens.size();
+}
+
+}  // namespace owml::native

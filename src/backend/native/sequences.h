@@ -1,0 +1,73 @@
+// Token sequences that one forward pass continues together, each in a slot of its own: where they stand, and what may
+// be appended. A session holds one of them; whoever serves many at once holds many.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backend/native/forward.h"
+
+namespace owml::native {
+
+inline constexpr uint32_t kMaxSequences = 256;
+
+// What a step appends to a sequence, and which of its logits are asked for.
+struct Continuation {
+  uint32_t slot = 0;
+  std::span<const int32_t> tokens;
+  LogitRows rows = LogitRows::kLast;
+};
+
+class Sequences {
+ public:
+  // Room for settings.slots sequences, 1 to kMaxSequences, of settings.capacity positions. Memory is reserved here and
+  // taken as positions are filled. Throws E_INVALIDARG, E_OUTOFMEMORY.
+  Sequences(std::shared_ptr<const ModelWeights> weights, const ForwardSettings& settings,
+            const kernels::Kernels& kernels);
+
+  // An empty sequence; nothing where every slot is taken.
+  std::optional<uint32_t> Add();
+  // The methods below throw E_INVALIDARG for a slot that holds no sequence.
+  void Remove(uint32_t slot);
+
+  uint64_t position(uint32_t slot) const { return sequences_[Checked(slot)].position; }
+  uint64_t capacity() const { return capacity_; }
+  uint32_t threads() const { return forward_.threads(); }
+
+  // Keeps the first `position` tokens. E_INVALIDARG for more than there are.
+  void RewindTo(uint32_t slot, uint64_t position);
+
+  // Throws what Step would throw for the tokens of one sequence.
+  void Check(uint32_t slot, std::span<const int32_t> tokens) const;
+
+  // Appends to several sequences, prompts and single tokens side by side. Every matrix is gone through once for the
+  // tokens of all (in batches of the size that was set), and each sequence gets the logits that it would get alone, bit
+  // for bit. `logits` takes a row for each one asked for, in the order of the continuations and their tokens. Throws
+  // E_INVALIDARG for a slot that occurs twice, for no tokens and for ids outside the vocabulary,
+  // ERROR_INSUFFICIENT_BUFFER past the capacity or for more rows than `logits` holds, ERROR_CANCELLED where `check`
+  // ended the step; every sequence is then as before. Takes no memory.
+  void Step(std::span<const Continuation> continuations, std::span<float> logits, CancellationCheck* check = nullptr);
+
+ private:
+  struct Sequence {
+    bool taken = false;
+    uint64_t position = 0;
+  };
+
+  // The slot itself, where it holds a sequence.
+  uint32_t Checked(uint32_t slot) const;
+  std::string Label(uint32_t slot) const;
+
+  uint64_t capacity_;
+  uint64_t vocabulary_;
+  std::vector<Sequence> sequences_;     // by slot
+  std::vector<SequenceTokens> tokens_;  // of a step
+  Forward forward_;
+};
+
+}  // namespace owml::native
