@@ -52,9 +52,9 @@ class Cache:
             ) from error
 
     @contextlib.contextmanager
-    def locked(self):
+    def locked(self, name=".lock"):
         """One bootstrap at a time in a cache; a second one waits, then finds everything there."""
-        with open(self.root / ".lock", "w", encoding="utf-8") as lock:
+        with open(self.root / name, "w", encoding="utf-8") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:

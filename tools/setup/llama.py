@@ -41,8 +41,8 @@ def compiler_label():
     return family + re.match(r"\d+", version)[0]
 
 
-def unpack(archive, parts, destination):
-    prefix = archive.name[: -len(".tar.gz")] + "/vendor/llama.cpp/"
+def unpack(archive, parts, destination, folder="vendor/llama.cpp"):
+    prefix = f"{archive.name[: -len('.tar.gz')]}/{folder}/"
     with tarfile.open(archive, "r:gz") as source:
         for member in source:
             if not member.name.startswith(prefix):
