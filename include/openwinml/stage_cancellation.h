@@ -17,8 +17,8 @@ MIDL_INTERFACE("5b1f0b8e-6a0d-4f0c-9d9f-3c1a7e52c46d")
 IOwmlStageCancellation : public IUnknown {
  public:
   /// Runs from now on look at this source between their steps, from their own thread; null = none. One that finds it
-  /// cancelled ends with HRESULT_FROM_WIN32(ERROR_CANCELLED), and the sequence is as before the run.
-  /// ERROR_NOT_SUPPORTED: the stage's backend cannot end a run.
+  /// cancelled ends with HRESULT_FROM_WIN32(ERROR_CANCELLED), and the sequence is as before the run, or empty where the
+  /// stage cannot go back so far. ERROR_NOT_SUPPORTED: the stage's backend cannot end a run.
   virtual HRESULT STDMETHODCALLTYPE SetCancellationSource(IWinMLCancellationSource* source) = 0;
 
  protected:

@@ -19,7 +19,7 @@ class CancellableRuns {
   virtual ~CancellableRuns() = default;
 
   // Runs from now on look at `check`; null = none. One that finds itself cancelled throws ERROR_CANCELLED, and the
-  // sequence is as before it.
+  // sequence is as before it, or empty where the session cannot go back so far.
   virtual void Watch(std::shared_ptr<CancellationCheck> check) = 0;
 };
 

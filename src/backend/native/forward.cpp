@@ -31,19 +31,23 @@ bool AnyQuantized(std::initializer_list<const PackedMatrix*> matrices) {
   return std::any_of(matrices.begin(), matrices.end(), [](const PackedMatrix* m) { return m->quantized(); });
 }
 
+// No batch is larger than what fits the cache.
+ForwardSettings Fitting(ForwardSettings settings) {
+  settings.batch_size =
+      static_cast<uint32_t>(std::min<uint64_t>(settings.batch_size, settings.capacity * settings.slots));
+  return settings;
+}
+
 }  // namespace
 
 Forward::Forward(std::shared_ptr<const ModelWeights> weights, const ForwardSettings& settings,
                  const kernels::Kernels& kernels)
     : weights_(std::move(weights)),
       p_(weights_->plan()),
-      settings_(settings),
+      settings_(Fitting(settings)),
       kernels_(kernels),
       pool_(settings.threads),
-      cache_({settings.slots, static_cast<uint32_t>(p_.layers.size()), p_.kv_heads, p_.head_width, settings.capacity,
-              settings.cache_type}) {
-  settings_.batch_size =
-      static_cast<uint32_t>(std::min<uint64_t>(settings.batch_size, settings.capacity * settings.slots));
+      cache_(CacheShape()) {
   for (const RopePlan& rope : p_.ropes) {
     Angles angles;
     angles.steps = RopeSteps(p_, rope, weights_->RopeFactorsFor(settings.capacity));
@@ -51,6 +55,13 @@ Forward::Forward(std::shared_ptr<const ModelWeights> weights, const ForwardSetti
     angles_.push_back(std::move(angles));
   }
   arena_ = FilledArena("the work buffers of " + p_.label, Arena::Pages::kHuge, [this](Arena& arena) { Place(arena); });
+}
+
+KvCacheShape Forward::CacheShape() const {
+  KvCacheShape shape{settings_.slots, p_.kv_heads, p_.head_width, settings_.capacity, settings_.cache_type};
+  for (const LayerPlan& layer : p_.layers) shape.windows.push_back(layer.window);
+  shape.ahead = std::max(settings_.batch_size, settings_.take_back);
+  return shape;
 }
 
 Forward::Activations Forward::TakeActivations(Arena& arena, uint64_t width) {

@@ -36,7 +36,8 @@ struct ForwardSettings {
   uint32_t batch_size = 0;  // most tokens that go through a layer together
   uint32_t threads = 0;
   kernels::CacheType cache_type = kernels::CacheType::kF16;
-  uint32_t slots = 1;  // sequences
+  uint32_t slots = 1;      // sequences
+  uint32_t take_back = 0;  // tokens that a sequence can surely take back; a batch where that is more
 };
 
 class Forward {
@@ -51,9 +52,8 @@ class Forward {
   // and may be null, ended it; cached positions that were to be written mean nothing then.
   bool Run(std::span<const SequenceTokens> sequences, float* logits, CancellationCheck* check = nullptr) noexcept;
 
-  const ModelWeights& weights() const { return *weights_; }
   uint32_t threads() const { return pool_.size(); }
-  uint32_t slots() const { return settings_.slots; }
+  const KvCache& cache() const { return cache_; }
 
  private:
   // A token of a batch.
@@ -91,6 +91,7 @@ class Forward {
     float* sines = nullptr;    // [n, rotated]
   };
 
+  KvCacheShape CacheShape() const;
   void Place(Arena& arena);
   Activations TakeActivations(Arena& arena, uint64_t width);
 

@@ -44,6 +44,7 @@ void Forward::RotateAndStoreKeys(uint32_t index, uint32_t n) {
   const uint32_t d = p_.head_width;
   ForEachRow(n, [&](uint32_t i) {
     const Row& row = rows_[i];
+    const uint64_t place = cache_.Place(index, row.position);
     float* k = keys_ + size_t{i} * p_.kv_width();
     float* v = values_ + size_t{i} * p_.kv_width();
     if (layer.key_bias) kernels_.add_scaled(k, layer.key_bias, 1, p_.kv_width());
@@ -52,8 +53,8 @@ void Forward::RotateAndStoreKeys(uint32_t index, uint32_t n) {
       float* at = k + size_t{head} * d;
       if (layer.key_norm) kernels_.rms_norm(at, layer.key_norm, d, p_.epsilon, at);
       Rotate(at, angles, i);
-      store_key(at, d, cache_.keys(row.slot, index, head), row.position);
-      store_value(v + size_t{head} * d, d, cache_.values(row.slot, index, head), row.position);
+      store_key(at, d, cache_.keys(row.slot, index, head), place);
+      store_value(v + size_t{head} * d, d, cache_.values(row.slot, index, head), place);
     }
   });
 }
@@ -70,7 +71,7 @@ uint64_t Forward::EndSegment(uint32_t row) const { return rows_[row].position / 
 
 // Without rows. Positions of a call count from the start of its segment.
 kernels::AttendCall Forward::CallFor(uint32_t layer, uint32_t slot, uint32_t kv_head, uint64_t segment) const {
-  const uint64_t start = segment * kAttentionSegment;
+  const uint64_t start = cache_.Place(layer, segment * kAttentionSegment);
   kernels::AttendCall call{};
   call.width = p_.head_width;
   call.keys = cache_.keys(slot, layer, kv_head) + start * kernels::KeyBytes(cache_.type(), p_.head_width);

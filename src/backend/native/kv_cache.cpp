@@ -1,30 +1,65 @@
 // Size and place of the cache.
-// Its memory is reserved for the whole capacity; the system gives pages when positions are written.
+// Its memory is reserved for all positions; the system gives pages when positions are written.
 #include "backend/native/kv_cache.h"
 
+#include <algorithm>
 #include <string>
 
 #include "base/error.h"
+#include "kernels/kernels.h"
 
 namespace owml::native {
+namespace {
 
-KvCache::KvCache(const KvCacheShape& shape) : shape_(shape) {
-  const uint64_t positions = (shape.capacity + 15) / 16 * 16;
-  const uint64_t heads = uint64_t{shape.layers} * shape.kv_heads * shape.slots;
-  const uint64_t key = kernels::KeyBytes(shape.type, shape.head_width);
-  const uint64_t value = kernels::ValueBytes(shape.type, shape.head_width);
-  if (heads == 0 || key == 0 || positions > INT64_MAX / (key + value) / heads) {
-    throw Error(E_OUTOFMEMORY, "there is no memory for " + std::to_string(shape.slots) + " times " +
-                                   std::to_string(shape.capacity) + " tokens");
-  }
-  key_bytes_ = positions * key;
-  value_bytes_ = positions * value;
+constexpr uint64_t RoundUp(uint64_t count, uint64_t unit) { return (count + unit - 1) / unit * unit; }
+
+// Keys lie in groups of 16. A ring is made of whole segments, so that none is torn where it begins again.
+uint64_t PositionsOf(uint32_t window, const KvCacheShape& shape) {
+  const uint64_t all = RoundUp(shape.capacity, 16);
+  if (window == 0) return all;
+  return std::min(all, RoundUp(window - 1 + shape.ahead, kernels::kAttentionSegment));
+}
+
+}  // namespace
+
+KvCache::KvCache(const KvCacheShape& shape)
+    : shape_(shape),
+      key_bytes_(kernels::KeyBytes(shape.type, shape.head_width)),
+      value_bytes_(kernels::ValueBytes(shape.type, shape.head_width)) {
   const std::string times = shape.slots == 1 ? "" : std::to_string(shape.slots) + " times ";
   const std::string purpose = "the keys and values of " + times + std::to_string(shape.capacity) + " tokens";
+  const uint64_t most = INT64_MAX / (key_bytes_ + value_bytes_) / shape.slots;
+  for (const uint32_t window : shape.windows) {
+    const uint64_t positions = PositionsOf(window, shape);
+    if (positions > (most - slot_positions_) / shape.kv_heads) {
+      throw Error(E_OUTOFMEMORY, "there is no memory for " + purpose);
+    }
+    layers_.push_back({positions, slot_positions_});
+    slot_positions_ += positions * shape.kv_heads;
+  }
   arena_ = FilledArena(purpose, Arena::Pages::kUsual, [&](Arena& arena) {
-    keys_ = arena.Take<std::byte>(heads * key_bytes_);
-    values_ = arena.Take<std::byte>(heads * value_bytes_);
+    keys_ = arena.Take<std::byte>(shape.slots * slot_positions_ * key_bytes_);
+    values_ = arena.Take<std::byte>(shape.slots * slot_positions_ * value_bytes_);
   });
+}
+
+bool KvCache::Remembers(uint64_t position, uint64_t written) const {
+  if (position == 0) return true;
+  for (size_t layer = 0; layer < layers_.size(); ++layer) {
+    const uint64_t window = shape_.windows[layer];
+    const uint64_t first = window != 0 && position >= window ? position - window + 1 : 0;
+    if (IsRing(layer) && first + layers_[layer].positions < written) return false;
+  }
+  return true;
+}
+
+std::optional<uint64_t> KvCache::depth() const {
+  std::optional<uint64_t> depth;
+  for (size_t layer = 0; layer < layers_.size(); ++layer) {
+    if (!IsRing(layer)) continue;
+    depth = std::min(depth.value_or(UINT64_MAX), layers_[layer].positions - shape_.windows[layer] + 1);
+  }
+  return depth;
 }
 
 }  // namespace owml::native

@@ -13,6 +13,7 @@ namespace {
 
 // The numbers of WINML_SPECULATIVE_ROLLBACK_BOUND and WINML_SPECULATIVE_RESIDENCY.
 constexpr int32_t kRollbackUnbounded = 2;
+constexpr int32_t kRollbackBounded = 3;
 constexpr int32_t kResidencyHost = 1;
 
 kernels::CacheType CacheTypeOf(KvCacheType type) {
@@ -35,8 +36,11 @@ NativeSession::NativeSession(std::shared_ptr<const ModelWeights> weights, const 
       ports_(weights_->plan().vocabulary) {}
 
 std::unique_ptr<Sequences> NativeSession::MakeSequences() const {
-  const ForwardSettings settings{settings_.capacity, settings_.batch_size, settings_.threads,
-                                 CacheTypeOf(settings_.cache_type)};
+  const ForwardSettings settings{.capacity = settings_.capacity,
+                                 .batch_size = settings_.batch_size,
+                                 .threads = settings_.threads,
+                                 .cache_type = CacheTypeOf(settings_.cache_type),
+                                 .take_back = MaxStepWidth()};
   auto sequences = std::make_unique<Sequences>(weights_, settings, kernels_);
   sequences->Add();
   return sequences;
@@ -74,7 +78,8 @@ void NativeSession::AppendWatched(std::span<const int32_t> tokens, LogitRows row
     try {
       sequences_->Step({&step, 1}, logits, check_.get());
     } catch (...) {
-      sequences_->RewindTo(kSlot, start);
+      sequences_->RewindTo(kSlot, sequences_->CanRewindTo(kSlot, start) ? start : 0);
+      pending_.reset();
       throw;
     }
     const auto layer = (std::chrono::steady_clock::now() - begin) / weights_->plan().layers.size();
@@ -118,15 +123,17 @@ void NativeSession::SetCapacity(uint64_t capacity) {
 
 SpeculativeLimits NativeSession::limits() const {
   SpeculativeLimits limits;
-  limits.max_step_width = (settings_.draft_limit ? settings_.draft_limit : kMaxDraftTokens) + 1;
+  limits.max_step_width = MaxStepWidth();
   limits.max_logit_rows = limits.max_step_width;
-  limits.rollback_bound = kRollbackUnbounded;
+  const std::optional<uint64_t> depth = sequences_->depth();
+  limits.rollback_bound = depth ? kRollbackBounded : kRollbackUnbounded;
+  limits.max_rollback_depth = depth.value_or(0);
   limits.residency = kResidencyHost;
   return limits;
 }
 
 void NativeSession::StepAllPositions(std::span<const int32_t> tokens, std::span<float> logits) {
-  RequireStepFits(tokens, logits, limits().max_step_width, row_stride());
+  RequireStepFits(tokens, logits, MaxStepWidth(), row_stride());
   const uint64_t start = position();
   Append(tokens, LogitRows::kAll, logits);
   pending_ = PendingStep{start, static_cast<uint32_t>(tokens.size())};

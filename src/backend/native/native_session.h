@@ -48,6 +48,7 @@ class NativeSession final : public BackendSession,
   void Watch(std::shared_ptr<CancellationCheck> check) override { check_ = std::move(check); }
 
   static constexpr uint32_t kSlot = 0;
+  uint32_t MaxStepWidth() const { return (settings_.draft_limit ? settings_.draft_limit : kMaxDraftTokens) + 1; }
   std::unique_ptr<Sequences> MakeSequences() const;
   void Append(std::span<const int32_t> tokens, LogitRows rows, std::span<float> logits);
   // In pieces whose layers are short enough to look at the check in between.

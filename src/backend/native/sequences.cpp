@@ -57,7 +57,20 @@ void Sequences::RewindTo(uint32_t slot, uint64_t position) {
     throw Error(E_INVALIDARG, Label(slot) + "cannot rewind to position " + std::to_string(position) +
                                   ": the sequence is at " + std::to_string(sequence.position));
   }
+  if (!CanRewindTo(slot, position)) {
+    throw Error(E_INVALIDARG, Label(slot) + "cannot rewind from position " + std::to_string(sequence.position) +
+                                  " to " + std::to_string(position) +
+                                  ": layers that see a window keep only enough to go back " +
+                                  std::to_string(depth().value_or(0)) + " tokens from position " +
+                                  std::to_string(sequence.written) + ", or to the start");
+  }
   sequence.position = position;
+  if (position == 0) sequence.written = 0;
+}
+
+bool Sequences::CanRewindTo(uint32_t slot, uint64_t position) const {
+  const Sequence& sequence = sequences_[Checked(slot)];
+  return position <= sequence.position && forward_.cache().Remembers(position, sequence.written);
 }
 
 void Sequences::Check(uint32_t slot, std::span<const int32_t> tokens) const {
@@ -94,10 +107,18 @@ void Sequences::Step(std::span<const Continuation> continuations, std::span<floa
                 std::to_string(rows) + " rows of " + std::to_string(vocabulary_) + " logits do not fit room for " +
                     std::to_string(logits.size()));
   }
-  if (!forward_.Run(tokens_, logits.data(), check)) {
-    throw Error(HRESULT_FROM_WIN32(ERROR_CANCELLED), "the run was cancelled");
+  const bool complete = forward_.Run(tokens_, logits.data(), check);
+  for (const Continuation& next : continuations) {
+    Sequence& sequence = sequences_[next.slot];
+    const uint64_t end = sequence.position + next.tokens.size();
+    sequence.written = std::max(sequence.written, end);
+    if (complete) {
+      sequence.position = end;
+    } else if (!CanRewindTo(next.slot, sequence.position)) {
+      RewindTo(next.slot, 0);
+    }
   }
-  for (const Continuation& next : continuations) sequences_[next.slot].position += next.tokens.size();
+  if (!complete) throw Error(HRESULT_FROM_WIN32(ERROR_CANCELLED), "the run was cancelled");
 }
 
 }  // namespace owml::native

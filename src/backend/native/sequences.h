@@ -38,9 +38,13 @@ class Sequences {
   uint64_t position(uint32_t slot) const { return sequences_[Checked(slot)].position; }
   uint64_t capacity() const { return capacity_; }
   uint32_t threads() const { return forward_.threads(); }
+  uint64_t cache_bytes() const { return forward_.cache().bytes(); }
 
-  // Keeps the first `position` tokens. E_INVALIDARG for more than there are.
+  // Keeps the first `position` tokens. E_INVALIDARG for more than there are, and for a place that layers with a window
+  // do not remember any more: from `depth` tokens back, where there is one, only the start is sure.
   void RewindTo(uint32_t slot, uint64_t position);
+  bool CanRewindTo(uint32_t slot, uint64_t position) const;
+  std::optional<uint64_t> depth() const { return forward_.cache().depth(); }
 
   // Throws what Step would throw for the tokens of one sequence.
   void Check(uint32_t slot, std::span<const int32_t> tokens) const;
@@ -50,13 +54,15 @@ class Sequences {
   // for bit. `logits` takes a row for each one asked for, in the order of the continuations and their tokens. Throws
   // E_INVALIDARG for a slot that occurs twice, for no tokens and for ids outside the vocabulary,
   // ERROR_INSUFFICIENT_BUFFER past the capacity or for more rows than `logits` holds, ERROR_CANCELLED where `check`
-  // ended the step; every sequence is then as before. Takes no memory.
+  // ended the step; every sequence is then as before, but one that had to go too far back after ERROR_CANCELLED is
+  // empty. Takes no memory.
   void Step(std::span<const Continuation> continuations, std::span<float> logits, CancellationCheck* check = nullptr);
 
  private:
   struct Sequence {
     bool taken = false;
     uint64_t position = 0;
+    uint64_t written = 0;  // positions that have been in the cache
   };
 
   // The slot itself, where it holds a sequence.

@@ -52,16 +52,19 @@ bool DraftModel::Follow(std::span<const uint32_t> sequence) {
   const uint64_t ids = output_.vocabulary_size() ? output_.vocabulary_size() : uint64_t{INT32_MAX} + 1;
   const auto differ = std::mismatch(consumed_.begin(), consumed_.end(), sequence.begin(), sequence.end());
   // The last token runs again where everything is known, because its logits are needed.
-  const size_t keep = std::min<size_t>(static_cast<size_t>(differ.second - sequence.begin()), sequence.size() - 1);
-  const auto rest = sequence.subspan(keep);
-  if (std::any_of(rest.begin(), rest.end(), [&](uint32_t token) { return token >= ids; })) return false;
+  size_t keep = std::min<size_t>(static_cast<size_t>(differ.second - sequence.begin()), sequence.size() - 1);
+  const auto unknown = [&](uint32_t token) { return token >= ids; };
+  if (std::any_of(sequence.begin() + static_cast<ptrdiff_t>(keep), sequence.end(), unknown)) return false;
   if (keep != consumed_.size()) {
-    const HRESULT back = keep == 0 ? parts_.pipeline->ResetExecutionState() : state_->RewindTo(keep);
-    lost_ = FAILED(back);
+    const bool back = keep != 0 && SUCCEEDED(state_->RewindTo(keep));
+    // One that remembers a part only begins anew; one that cannot take its own drafts back would do so all the time.
+    const bool anew = !back && (keep == 0 || consumed_.size() - keep > proposed_);
+    lost_ = !back && !(anew && SUCCEEDED(parts_.pipeline->ResetExecutionState()));
     if (lost_) return false;
+    if (anew) keep = 0;
     consumed_.resize(keep);
   }
-  Run(rest);
+  Run(sequence.subspan(keep));
   return true;
 }
 
@@ -75,6 +78,7 @@ std::vector<uint32_t> DraftModel::Propose(std::span<const uint32_t> sequence, ui
     CheckResult(parts_.pipeline->ResetExecutionState(), "resetting the draft pipeline");
   }
   if (!Follow(sequence)) return drafts;
+  proposed_ = most;
   while (true) {
     const std::span<const float> logits = output_.ReadLogits();
     size_t best = 0;

@@ -31,6 +31,7 @@ class DraftModel {
   StepOutput output_;
   ComPtr<IWinMLStatefulStage> state_;
   std::vector<uint32_t> consumed_;
+  uint32_t proposed_ = 0;  // drafts of the last proposal
   bool published_ = false;
   bool lost_ = false;  // it cannot go back, so that it follows no more
 };

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "backend/native/native_fixture.h"
 #include "backend/native/random_models.h"
+#include "backend/native/sequences_fixture.h"
 
 namespace owml::test {
 namespace {
@@ -20,19 +20,6 @@ using testing::HasSubstr;
 
 using Logits = std::vector<float>;
 using Tokens = std::vector<int32_t>;
-
-std::unique_ptr<Sequences> MakeSequences(std::shared_ptr<const native::ModelWeights> weights,
-                                         const ForwardSettings& settings) {
-  return std::make_unique<Sequences>(std::move(weights), settings, kernels::KernelsFor(kernels::ChosenIsa()));
-}
-
-// One step of one sequence.
-Logits Append(Sequences& sequences, uint32_t slot, std::span<const int32_t> tokens, LogitRows rows = LogitRows::kLast) {
-  Logits logits((rows == LogitRows::kAll ? tokens.size() : 1) * kTinyVocabulary);
-  const Continuation step{slot, tokens, rows};
-  sequences.Step({&step, 1}, logits);
-  return logits;
-}
 
 // The logits after each token of a sequence that has the engine for itself.
 Logits Alone(const std::shared_ptr<const native::ModelWeights>& weights, const Tokens& tokens,

@@ -250,6 +250,16 @@ TEST_F(SpeculativeTest, ADraftModelThatCannotGoBackProposesNothingMore) {
   EXPECT_LE(statistics.verificationStepCount, 60u);
 }
 
+TEST_F(SpeculativeTest, ADraftModelThatRemembersAPartOnlyBeginsAnewWithAnotherPrompt) {
+  draft->rollback = WINML_SPECULATIVE_ROLLBACK_BOUND_BOUNDED;
+  draft->rollback_depth = 4;
+  OpenWith(kDraft);
+  Speculate({1, 2, 3}, 60);
+  const Answer answer = Speculate({1, 5, 2}, 60);
+  EXPECT_EQ(answer.tokens, Expected({1, 5, 2}, 60));
+  EXPECT_GT(statistics.acceptedDraftTokenCount, 0u);
+}
+
 TEST_F(SpeculativeTest, ADraftModelThatFailsEndsTheGenerationWithItsError) {
   OpenWith(kDraft);
   draft->before_run = [](size_t run) { return run == 2 ? E_ABORT : S_OK; };

@@ -172,6 +172,8 @@ class StrangerModel final : public IWinMLPipeline,
   HRESULT STDMETHODCALLTYPE RewindTo(UINT64 position) override {
     if (FAILED(rewind_result)) return rewind_result;
     if (position > sequence.size()) return E_INVALIDARG;
+    const bool bounded = rollback == WINML_SPECULATIVE_ROLLBACK_BOUND_BOUNDED;
+    if (bounded && position != 0 && sequence.size() - position > rollback_depth) return E_INVALIDARG;
     sequence.resize(position);
     return S_OK;
   }
