@@ -3,6 +3,7 @@
 #include "base/cpu_info.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <fstream>
 #include <sstream>
@@ -36,25 +37,19 @@ uint32_t CeilDiv(int64_t quota, int64_t period) {
   return static_cast<uint32_t>(std::min<int64_t>((quota - 1) / period + 1, INT32_MAX));
 }
 
-#ifdef __linux__
-uint32_t AffinityCount() {
-  // The mask may be wider than cpu_set_t on very large machines; the kernel answers EINVAL until the buffer suffices.
-  for (int cpus = 1024; cpus <= (1 << 20); cpus *= 4) {
-    cpu_set_t* set = CPU_ALLOC(cpus);
-    if (!set) break;
-    const size_t size = CPU_ALLOC_SIZE(cpus);
-    CPU_ZERO_S(size, set);
-    const bool ok = sched_getaffinity(0, size, set) == 0;
-    const int count = ok ? CPU_COUNT_S(size, set) : 0;
-    CPU_FREE(set);
-    if (ok) return static_cast<uint32_t>(std::max(count, 1));
-  }
-  return 0;
-}
-
-#endif
-
 }  // namespace
+
+uint32_t AffinityCpuCount() noexcept {
+#ifdef __linux__
+  // As wide as kernels are built; they answer EINVAL to a mask that is narrower than theirs.
+  constexpr size_t kMaxCpus = 8192;
+  std::array<cpu_set_t, kMaxCpus / CPU_SETSIZE> mask = {};
+  if (::sched_getaffinity(0, sizeof(mask), mask.data()) != 0) return 0;
+  return static_cast<uint32_t>(std::max(1, CPU_COUNT_S(sizeof(mask), mask.data())));
+#else
+  return 0;
+#endif
+}
 
 uint32_t CpuLimitFromCgroupV2(const std::string& cpu_max) {
   std::istringstream text(cpu_max);
@@ -103,7 +98,7 @@ uint32_t CpuLimitFromCgroups(const std::string& process_file, const std::string&
 uint32_t UsableCpuCount() {
   uint32_t count = std::max(1u, std::thread::hardware_concurrency());
 #ifdef __linux__
-  if (const uint32_t mask = AffinityCount()) count = mask;
+  if (const uint32_t mask = AffinityCpuCount()) count = mask;
   if (const uint32_t quota = CpuLimitFromCgroups("/proc/self/cgroup", "/sys/fs/cgroup")) count = std::min(count, quota);
 #endif
   return count;

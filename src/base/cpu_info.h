@@ -10,6 +10,10 @@ namespace owml {
 // Processors this process may run on: the affinity mask, lowered by a cgroup CPU quota (rounded up). At least 1.
 uint32_t UsableCpuCount();
 
+// Processors in the affinity mask of the calling thread, without an allocation: cheap enough to be asked for each
+// token. 0 where the system does not tell.
+uint32_t AffinityCpuCount() noexcept;
+
 // The quota part of it from the text of the cgroup files, for tests: v2 "cpu.max" ("max 100000" or "150000 100000").
 // 0 means no limit or text that cannot be read.
 uint32_t CpuLimitFromCgroupV2(const std::string& cpu_max);

@@ -96,6 +96,7 @@ void Forward::Place(Arena& arena) {
 }
 
 bool Forward::Run(std::span<const SequenceTokens> sequences, float* logits, CancellationCheck* check) noexcept {
+  pool_.FollowAffinity();
   uint32_t n = 0, read = 0;
   for (const SequenceTokens& sequence : sequences) {
     for (size_t i = 0; i < sequence.tokens.size(); ++i) {

@@ -1,8 +1,12 @@
-// Handing out pieces, and waiting: at most 50 microseconds by spinning, then in the kernel.
+// Handing out ranges, helping, and waiting: about 50 microseconds by spinning, then in the kernel.
 // Jobs follow each other within microseconds while a token is computed and then stop for long.
 #include "backend/native/thread_pool.h"
 
+#include <algorithm>
 #include <chrono>
+#include <utility>
+
+#include "base/cpu_info.h"
 
 namespace owml::native {
 namespace {
@@ -12,87 +16,138 @@ constexpr std::chrono::microseconds kSpin{50};
 inline void Pause() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("isb");
 #endif
+}
+
+// A pause takes 10 to 150 cycles, as the processor likes; counted once, so that the loops read no clock.
+uint32_t PausesInSpin() {
+  static const uint32_t pauses = [] {
+    constexpr uint32_t kSample = 200;
+    auto shortest = std::chrono::steady_clock::duration::max();  // others may interrupt one
+    for (int i = 0; i < 8; ++i) {
+      const auto start = std::chrono::steady_clock::now();
+      for (uint32_t pause = 0; pause < kSample; ++pause) Pause();
+      shortest = std::min(shortest, std::chrono::steady_clock::now() - start);
+    }
+    const auto sample = std::max<int64_t>(1, std::chrono::nanoseconds(shortest).count());
+    return static_cast<uint32_t>(std::chrono::nanoseconds(kSpin).count() * kSample / sample) + 1;
+  }();
+  return pauses;
 }
 
 // True as soon as `condition` holds, false when the time for spinning is over.
 template <class Condition>
-bool SpinUntil(Condition&& condition) {
-  const auto end = std::chrono::steady_clock::now() + kSpin;
-  do {
-    for (int i = 0; i < 64; ++i) {
-      if (condition()) return true;
-      Pause();
-    }
-  } while (std::chrono::steady_clock::now() < end);
+bool SpinUntil(uint32_t pauses, Condition&& condition) {
+  for (uint32_t i = 0; i < pauses; ++i) {
+    if (condition()) return true;
+    Pause();
+  }
   return condition();
 }
 
+constexpr uint64_t Range(uint64_t begin, uint64_t end) { return end << 32 | begin; }
+constexpr uint32_t Begin(uint64_t range) { return static_cast<uint32_t>(range); }
+constexpr uint32_t End(uint64_t range) { return static_cast<uint32_t>(range >> 32); }
+constexpr bool HasPieces(uint64_t range) { return Begin(range) < End(range); }
+
 }  // namespace
 
-ThreadPool::ThreadPool(uint32_t threads) {
-  workers_.reserve(threads > 0 ? threads - 1 : 0);
+ThreadPool::ThreadPool(uint32_t threads)
+    : size_(std::max(1u, threads)), active_(size_), spin_(PausesInSpin()), lanes_(new Lane[size_]) {
+  workers_.reserve(size_ - 1);
   try {
-    for (uint32_t i = 1; i < threads; ++i) workers_.emplace_back([this, i] { Worker(i); });
+    for (uint32_t i = 1; i < size_; ++i) workers_.emplace_back([this, i] { Worker(i); });
   } catch (...) {
-    stop_ = true;
-    ++job_;
-    job_.notify_all();
-    for (std::thread& worker : workers_) worker.join();
+    Stop();
     throw;
   }
 }
 
-ThreadPool::~ThreadPool() {
+ThreadPool::~ThreadPool() { Stop(); }
+
+void ThreadPool::Stop() {
   stop_ = true;
-  ++job_;
-  job_.notify_all();
+  sleepers_.fetch_add(0, std::memory_order_acq_rel);  // as in RunOnAll
+  WakeWorkers(size_);
   for (std::thread& worker : workers_) worker.join();
 }
 
-void ThreadPool::TakePieces(uint32_t thread) {
-  uint64_t seen = open_.load();
-  while (const auto left = static_cast<uint32_t>(seen)) {
-    const Call call = call_.load(std::memory_order_relaxed);
-    void* const body = body_.load(std::memory_order_relaxed);
-    // A success means that the job has been open since `seen` was read.
-    if (!open_.compare_exchange_weak(seen, seen - 1)) continue;
-    call(body, left - 1, thread);
-    done_.fetch_add(1);
-    if (caller_sleeps_.load()) done_.notify_one();
-    seen = open_.load();
+void ThreadPool::FollowAffinity() noexcept {
+  if (const uint32_t processors = AffinityCpuCount()) active_ = std::min(size_, processors);
+}
+
+void ThreadPool::RunOnAll(uint32_t count, Call call, void* body) {
+  left_.store(count, std::memory_order_relaxed);  // published with the ranges
+  for (uint32_t thread = active_; thread-- > 0;) {
+    const uint64_t begin = uint64_t{count} * thread / active_, end = uint64_t{count} * (thread + 1) / active_;
+    if (begin == end) continue;
+    Lane& lane = lanes_[thread];
+    lane.call.store(call, std::memory_order_relaxed);
+    lane.body.store(body, std::memory_order_relaxed);
+    lane.range.store(Range(begin, end), std::memory_order_release);
+  }
+  // Either this sees that a worker went to sleep, or the worker, which adds itself first, sees its range.
+  if (sleepers_.fetch_add(0, std::memory_order_acq_rel) != 0) WakeWorkers(active_);
+  WorkOn(0);
+  WaitUntilDone();
+}
+
+void ThreadPool::WakeWorkers(uint32_t end) {
+  for (uint32_t thread = 1; thread < end; ++thread) {
+    Lane& lane = lanes_[thread];
+    const bool wanted = HasPieces(lane.range.load(std::memory_order_relaxed)) || stop_.load(std::memory_order_relaxed);
+    if (!wanted || lane.asleep.exchange(0, std::memory_order_acq_rel) == 0) continue;
+    lane.asleep.notify_one();
   }
 }
 
-void ThreadPool::Start(uint32_t count, Call call, void* body) {
-  if (count == 0) return;
-  const uint32_t job = job_.load(std::memory_order_relaxed) + 1;
-  call_.store(call, std::memory_order_relaxed);
-  body_.store(body, std::memory_order_relaxed);
-  count_ = count;
-  done_.store(0);
-  open_.store(uint64_t{job} << 32 | count);
-  job_.store(job);
-  if (sleepers_.load()) job_.notify_all();
-  TakePieces(0);
+// The thread's own pieces from the front, then those of the others from the back, the next thread's first.
+void ThreadPool::WorkOn(uint32_t thread) {
+  for (uint32_t i = 0, at = thread; i < size_; ++i, at = at + 1 < size_ ? at + 1 : 0) {
+    const bool own = i == 0;
+    Lane& lane = lanes_[at];
+    uint32_t done = 0;
+    uint64_t range = lane.range.load(std::memory_order_relaxed);
+    while (HasPieces(range)) {
+      const uint64_t rest = own ? Range(Begin(range) + 1, End(range)) : Range(Begin(range), End(range) - 1);
+      if (!lane.range.compare_exchange_weak(range, rest, std::memory_order_acquire, std::memory_order_relaxed))
+        continue;
+      const Call call = lane.call.load(std::memory_order_relaxed);
+      call(lane.body.load(std::memory_order_relaxed), own ? Begin(range) : End(rest), thread);
+      ++done;
+      range = lane.range.load(std::memory_order_relaxed);
+    }
+    if (done > 0) Done(done);
+  }
+}
 
-  if (SpinUntil([this] { return done_.load() == count_; })) return;
+void ThreadPool::Done(uint32_t pieces) {
+  // Sequentially consistent with the caller's going to sleep: one of the two sees the other.
+  if (left_.fetch_sub(pieces) == pieces && caller_sleeps_.load()) left_.notify_one();
+}
+
+void ThreadPool::WaitUntilDone() {
+  if (SpinUntil(spin_, [this] { return left_.load(std::memory_order_acquire) == 0; })) return;
   caller_sleeps_.store(true);
-  for (uint32_t done = done_.load(); done != count_; done = done_.load()) done_.wait(done);
-  caller_sleeps_.store(false);
+  for (uint32_t left = left_.load(); left != 0; left = left_.load()) left_.wait(left);
+  caller_sleeps_.store(false, std::memory_order_relaxed);
 }
 
 void ThreadPool::Worker(uint32_t thread) {
-  uint32_t seen = 0;
+  Lane& lane = lanes_[thread];
+  const auto called = [&] { return HasPieces(lane.range.load(std::memory_order_relaxed)); };
   while (true) {
-    if (!SpinUntil([&] { return job_.load() != seen; })) {
-      ++sleepers_;
-      job_.wait(seen);
-      --sleepers_;
+    if (!SpinUntil(spin_, called)) {
+      lane.asleep.store(1, std::memory_order_relaxed);  // published with the number of sleepers
+      sleepers_.fetch_add(1, std::memory_order_acq_rel);
+      if (!called() && !stop_.load()) lane.asleep.wait(1);
+      sleepers_.fetch_sub(1, std::memory_order_relaxed);
+      lane.asleep.store(0, std::memory_order_relaxed);
+      if (stop_.load()) return;
     }
-    seen = job_.load();
-    if (stop_.load()) return;
-    TakePieces(thread);
+    WorkOn(thread);
   }
 }
 

@@ -3,9 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <thread>
 #include <vector>
+
+#ifdef __linux__
+#include <sched.h>
+#endif
 
 namespace owml::native {
 namespace {
@@ -58,6 +64,83 @@ TEST(ThreadPoolTest, TheCallerWaitsForASlowPiece) {
   });
   EXPECT_EQ(done, 2);
 }
+
+TEST(ThreadPoolTest, EachThreadHasTheSamePartOfEveryJob) {
+  constexpr uint32_t kThreads = 4;
+  ThreadPool pool(kThreads);
+  for (const uint32_t count : {4, 8, 64}) {
+    for (int job = 0; job < 20; ++job) {
+      // All threads meet at their first piece, and again at their last one.
+      std::atomic<uint32_t> arrived{0}, left{0};
+      std::vector<uint32_t> by(count);
+      pool.Run(count, [&](uint32_t piece, uint32_t thread) noexcept {
+        by[piece] = thread;
+        const auto meet = [](std::atomic<uint32_t>& gate) {
+          ++gate;
+          while (gate < kThreads) std::this_thread::yield();
+        };
+        if (piece % (count / kThreads) == 0) meet(arrived);
+        if (piece % (count / kThreads) == count / kThreads - 1) meet(left);
+      });
+      for (uint32_t piece = 0; piece < count; ++piece) EXPECT_EQ(by[piece], piece * kThreads / count) << piece;
+    }
+  }
+}
+
+TEST(ThreadPoolTest, TheOthersDoThePiecesOfAThreadThatIsLate) {
+  constexpr uint32_t kCount = 30;
+  ThreadPool pool(3);
+  // Whoever takes this piece stays in it until all others are done; it is the first one of each thread in turn.
+  for (const uint32_t late : {0, 10, 20}) {
+    std::atomic<uint32_t> done{0};
+    std::atomic<bool> in_time{true};
+    pool.Run(kCount, [&](uint32_t piece, uint32_t) noexcept {
+      const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      while (piece == late && in_time && done < kCount - 1) {
+        if (std::chrono::steady_clock::now() > end) in_time = false;
+        std::this_thread::yield();
+      }
+      ++done;
+    });
+    EXPECT_TRUE(in_time) << late;
+    EXPECT_EQ(done, kCount);
+  }
+}
+
+TEST(ThreadPoolTest, PiecesMayBeFarMoreThanThreads) {
+  constexpr uint64_t kCount = 1 << 20;
+  ThreadPool pool(2);
+  std::atomic<uint64_t> sum{0};
+  pool.Run(kCount, [&](uint32_t piece, uint32_t) noexcept { sum.fetch_add(piece, std::memory_order_relaxed); });
+  EXPECT_EQ(sum, kCount * (kCount - 1) / 2);
+}
+
+#ifdef __linux__
+TEST(ThreadPoolTest, ThreadsBeyondTheAffinityMaskGetNoPieces) {
+  cpu_set_t before;
+  ASSERT_EQ(sched_getaffinity(0, sizeof(before), &before), 0);
+  // On a thread of its own, so that the rest of the program keeps its mask.
+  std::thread([&] {
+    ThreadPool pool(4);
+    EXPECT_EQ(pool.active(), 4u);
+    int first = 0;
+    while (!CPU_ISSET(first, &before)) ++first;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(first, &one);
+    ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
+    pool.FollowAffinity();
+    EXPECT_EQ(pool.active(), 1u);
+    std::atomic<uint32_t> others{0};
+    pool.Run(64, [&](uint32_t, uint32_t thread) noexcept { others += thread != 0; });
+    EXPECT_EQ(others, 0u);
+
+    ASSERT_EQ(sched_setaffinity(0, sizeof(before), &before), 0);
+    pool.FollowAffinity();
+    EXPECT_EQ(pool.active(), std::min(4u, static_cast<uint32_t>(CPU_COUNT(&before))));
+  }).join();
+}
+#endif
 
 }  // namespace
 }  // namespace owml::native
