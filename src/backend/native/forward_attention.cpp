@@ -109,16 +109,18 @@ void Forward::FindTiles(uint32_t n) {
   }
 }
 
+// Pieces are ordered by KV heads, so that a thread reads the same heads in every job.
 void Forward::Attend(uint32_t layer, uint32_t n) {
   if (tile_count_ == n && n <= MostSplitRows()) return AttendBySegments(layer, n);
   pool_.Run(tile_count_ * p_.kv_heads, [&](uint32_t piece, uint32_t thread) noexcept {
-    // Late tokens take longest and come first: the pool begins with the highest piece.
-    const Tile tile = tiles_[piece / p_.kv_heads];
+    // Late tokens take longest and come first.
+    const uint32_t kv_head = piece / tile_count_;
+    const Tile tile = tiles_[tile_count_ - 1 - piece % tile_count_];
     // A window may begin in two blocks.
     const auto block = [&](uint32_t row) { return FirstSeen(layer, row) / kAttentionBlock; };
     const uint32_t step = block(tile.first) == block(tile.end - 1) ? tile.count() : 1;
     for (uint32_t row = tile.first; row < tile.end; row += step) {
-      AttendTile(layer, {row, row + step}, piece % p_.kv_heads, thread);
+      AttendTile(layer, {row, row + step}, kv_head, thread);
     }
   });
 }
@@ -164,8 +166,8 @@ void Forward::AttendBySegments(uint32_t layer, uint32_t n) {
   pool_.Run(n * p_.kv_heads * calls * segments, [&](uint32_t piece, uint32_t) noexcept {
     const uint32_t segment = piece % segments;
     const uint32_t begin = piece / segments % calls * kMaxAttendRows;
-    const uint32_t kv_head = piece / segments / calls % p_.kv_heads;
-    const uint32_t row = piece / segments / calls / p_.kv_heads;
+    const uint32_t row = piece / segments / calls % n;
+    const uint32_t kv_head = piece / segments / calls / n;
     if (segment >= count_of(row)) return;
     const uint64_t absolute = FirstSegment(layer, row) + segment;
     kernels::AttendCall call = CallFor(layer, rows_[row].slot, kv_head, absolute);
