@@ -4,6 +4,8 @@
 
 #include "kernels/attention_kernel.h"
 #include "kernels/cache_kernel.h"
+#include "kernels/float_kernel.h"
+#include "kernels/gemm_kernel.h"
 #include "kernels/kernels.h"
 #include "kernels/matmul_kernel.h"
 #include "kernels/probe_kernel.h"
@@ -15,13 +17,11 @@ template <class V>
 constexpr Kernels KernelSet(Isa isa) {
   return {
       .isa = isa,
-      .matmul = {FloatMatmul<V, FloatColumn<V>>, FloatMatmul<V, HalfColumn<V>>, FloatMatmul<V, BfloatColumn<V>>,
-                 QuantizedMatmul<V, WeightType::kQ8_0>, QuantizedMatmul<V, WeightType::kQ4_0>,
-                 QuantizedMatmul<V, WeightType::kQ4_1>, QuantizedMatmul<V, WeightType::kQ5_0>,
-                 QuantizedMatmul<V, WeightType::kQ5_1>, QuantizedMatmul<V, WeightType::kQ2_K>,
-                 QuantizedMatmul<V, WeightType::kQ3_K>, QuantizedMatmul<V, WeightType::kQ4_K>,
-                 QuantizedMatmul<V, WeightType::kQ5_K>, QuantizedMatmul<V, WeightType::kQ6_K>,
-                 QuantizedMatmul<V, WeightType::kIQ4_NL>, QuantizedMatmul<V, WeightType::kMXFP4>},
+      .matmul = {FloatMatmul<V, WeightType::kF32>, FloatMatmul<V, WeightType::kF16>, FloatMatmul<V, WeightType::kBF16>,
+                 AnyMatmul<V, WeightType::kQ8_0>, AnyMatmul<V, WeightType::kQ4_0>, AnyMatmul<V, WeightType::kQ4_1>,
+                 AnyMatmul<V, WeightType::kQ5_0>, AnyMatmul<V, WeightType::kQ5_1>, AnyMatmul<V, WeightType::kQ2_K>,
+                 AnyMatmul<V, WeightType::kQ3_K>, AnyMatmul<V, WeightType::kQ4_K>, AnyMatmul<V, WeightType::kQ5_K>,
+                 AnyMatmul<V, WeightType::kQ6_K>, AnyMatmul<V, WeightType::kIQ4_NL>, AnyMatmul<V, WeightType::kMXFP4>},
       .quantize = Quantize<V>,
       .rms_norm = RmsNorm<V>,
       .silu_multiply = SiluMultiply<V>,

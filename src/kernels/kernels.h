@@ -16,9 +16,9 @@ namespace owml::kernels {
 // 32 activations as bytes: value = scale * values[i]. A block that holds a NaN or an infinity has a NaN scale.
 struct Q8Block {
   float scale;
-  float scaled_sum;   // scale * sum
-  int32_t sum;        // of values
-  int32_t first_sum;  // of the first 16
+  float scaled_sum;     // scale * sum of values
+  int32_t minus_sum;    // minus the sum of values
+  int32_t minus_first;  // minus the sum of the first 16
   int8_t values[kBlock];
 };
 
@@ -104,8 +104,8 @@ struct Kernels {
   void (*merge_attention)(float* total, const float* part, size_t width);
   void (*finish_attention)(const float* state, size_t width, float* out);
 
-  // Limits of the machine. Reads `count` bytes, at least 256; multiplies 64 bytes at `operands` by 4 behind them,
-  // kProbeOperations for each round. The results only keep the work from being left out.
+  // Limits of the machine. Reads `count` bytes, at least 256; multiplies 64 bytes at `operands`, of at most 15,
+  // by 32 behind them, kProbeOperations for each round. The results only keep the work from being left out.
   uint64_t (*probe_read)(const std::byte* from, size_t count);
   uint64_t (*probe_multiply)(const std::byte* operands, size_t rounds);
 

@@ -1,4 +1,4 @@
-// Products of packed weights with one, a few or many tokens. A lane is a row; each output is summed over the width from
+// Products of quantized weights with one token or a few. A lane is a row; each output is summed over the width from
 // left to right, so that it has the same bits whatever tile it was computed in.
 // Instantiated in kernels_<isa>.cpp.
 #pragma once
@@ -19,7 +19,9 @@ struct QuantBlocks {
   static constexpr QuantForm kForm = FormOf(Type);
   static constexpr size_t kHead = PanelHeadBytes(Type);
   static constexpr size_t kPlanes = PlaneCount(kForm.bits) * kPlaneBytes;
+  static constexpr size_t kParts = kForm.values / kBlock;
   static constexpr bool kOffsetBytes = kForm.offset == 128;
+  static constexpr int kShift = kForm.offset ? __builtin_ctz(static_cast<unsigned>(kForm.offset)) : 0;
   // Vectors with 16-bit sums hold the products of 5-bit weights for half a block only.
   static constexpr bool kFiveBits = kForm.bits == 5 || Type == WeightType::kMXFP4;
   template <int C>
@@ -90,7 +92,7 @@ struct QuantBlocks {
     decltype(NoSum()) sum[C][S];
     OWML_UNROLL for (int c = 0; c < C; ++c) { OWML_UNROLL for (int s = 0; s < S; ++s) sum[c][s] = NoSum(); }
     if constexpr (kOffsetBytes) {
-      OWML_UNROLL for (int c = 0; c < C; ++c) sum[c][0] = V::StartOffsetBytes(x[c * stride].sum);
+      OWML_UNROLL for (int c = 0; c < C; ++c) sum[c][0] = V::StartOffsetBytes(&x[c * stride].minus_sum);
     }
     // Groups g and 4 + g may share a plane.
     AddGroup<0>(planes, x, stride, sum), AddGroup<4>(planes, x, stride, sum);
@@ -104,26 +106,48 @@ struct QuantBlocks {
     }
   }
 
+  // What turns the sums of 32 columns into numbers.
+  struct Factors {
+    typename V::F scale, minimum;
+    typename V::F first, second;                  // sub-scales of 16 columns each
+    typename V::F first_minimum, second_minimum;  // and their minima
+  };
+
+  static OWML_INLINE Factors LoadFactors(const uint8_t* head, size_t part) {
+    Factors factors;
+    const uint8_t* scales = head + (kForm.minimum ? 64 : 32) + kForm.values / kForm.sub / kParts * 16 * part;
+    factors.scale = kForm.bfloat_scale ? V::LoadBfloat(head) : V::LoadHalf(head);
+    factors.minimum = kForm.minimum ? V::LoadHalf(head + 32) : factors.scale;
+    factors.first = factors.second = factors.first_minimum = factors.second_minimum = factors.scale;
+    if constexpr (kForm.sub == 16 && kForm.pairs()) {
+      factors.first = V::LoadNibbleFloats(scales, false), factors.second = V::LoadNibbleFloats(scales + 16, false);
+      factors.first_minimum = V::LoadNibbleFloats(scales, true);
+      factors.second_minimum = V::LoadNibbleFloats(scales + 16, true);
+    } else if constexpr (kForm.sub == 16) {
+      factors.first = V::LoadByteFloats(scales), factors.second = V::LoadByteFloats(scales + 16);
+    } else if constexpr (kForm.scales) {
+      factors.scale = V::Mul(factors.scale, V::LoadByteFloats(scales));
+      if constexpr (kForm.minimum) {
+        factors.minimum = V::Mul(factors.minimum, V::LoadByteFloats(scales + 16 * kForm.subs()));
+      }
+    }
+    return factors;
+  }
+
   // One scale for the 32 columns.
   template <int C, class Sum, int S>
   static OWML_INLINE void AddWholes(const uint8_t* head, size_t part, const Q8Block* x, size_t stride,
                                     const Sum (&sum)[C][S], typename V::F (&total)[C]) {
-    const uint8_t* scales = head + (kForm.minimum ? 64 : 32);
-    typename V::F scale = kForm.bfloat_scale ? V::LoadBfloat(head) : V::LoadHalf(head);
-    typename V::F minimum = kForm.minimum ? V::LoadHalf(head + 32) : scale;
-    if constexpr (kForm.scales) scale = V::Mul(scale, V::LoadByteFloats(scales + 16 * part));
-    if constexpr (kForm.scales && kForm.minimum) {
-      minimum = V::Mul(minimum, V::LoadByteFloats(scales + 16 * (kForm.subs() + part)));
-    }
+    const Factors factors = LoadFactors(head, part);
     OWML_UNROLL for (int c = 0; c < C; ++c) {
       const Q8Block& activations = x[c * stride];
       typename V::I whole = Whole(sum[c][0]);
       if constexpr (S == 2) whole = V::AddInt(whole, Whole(sum[c][1]));
       if constexpr (kForm.offset != 0 && !kOffsetBytes) {
-        whole = V::AddInt(whole, V::SetInt(-kForm.offset * activations.sum));
+        whole = V::AddInt(whole, V::template LoadShifted<kShift>(&activations.minus_sum));
       }
-      total[c] = V::Fma(V::Mul(scale, V::Set(activations.scale)), V::ToFloat(whole), total[c]);
-      if constexpr (kForm.minimum) total[c] = V::Fma(minimum, V::Set(activations.scaled_sum), total[c]);
+      total[c] = V::Fma(V::Mul(factors.scale, V::Set(activations.scale)), V::ToFloat(whole), total[c]);
+      if constexpr (kForm.minimum) total[c] = V::Fma(factors.minimum, V::Set(activations.scaled_sum), total[c]);
     }
   }
 
@@ -131,38 +155,32 @@ struct QuantBlocks {
   template <int C, class Sum>
   static OWML_INLINE void AddHalves(const uint8_t* head, size_t part, const Q8Block* x, size_t stride,
                                     const Sum (&sum)[C][2], typename V::F (&total)[C]) {
-    const typename V::F scale = V::LoadHalf(head);
-    const uint8_t* scales = head + (kForm.minimum ? 64 : 32) + 32 * part;
-    typename V::F first, second, first_minimum = scale, second_minimum = scale, minimum = scale;
-    if constexpr (kForm.pairs()) {
-      first = V::LoadNibbleFloats(scales, false), second = V::LoadNibbleFloats(scales + 16, false);
-      first_minimum = V::LoadNibbleFloats(scales, true), second_minimum = V::LoadNibbleFloats(scales + 16, true);
-      minimum = V::LoadHalf(head + 32);
-    } else {
-      first = V::LoadByteFloats(scales), second = V::LoadByteFloats(scales + 16);
-    }
+    const Factors factors = LoadFactors(head, part);
     OWML_UNROLL for (int c = 0; c < C; ++c) {
       const Q8Block& activations = x[c * stride];
-      const int32_t second_sum = activations.sum - activations.first_sum;
       typename V::I a = Whole(sum[c][0]), b = Whole(sum[c][1]);
       if constexpr (kForm.offset != 0) {
-        a = V::AddInt(a, V::SetInt(-kForm.offset * activations.first_sum));
-        b = V::AddInt(b, V::SetInt(-kForm.offset * second_sum));
+        const typename V::I start = V::template LoadShifted<kShift>(&activations.minus_first);
+        a = V::AddInt(a, start);
+        b = V::AddInt(b, V::SubInt(V::template LoadShifted<kShift>(&activations.minus_sum), start));
       }
-      const typename V::F whole = V::Fma(V::ToFloat(b), second, V::Mul(V::ToFloat(a), first));
-      total[c] = V::Fma(V::Mul(scale, V::Set(activations.scale)), whole, total[c]);
+      const typename V::F whole = V::Fma(V::ToFloat(b), factors.second, V::Mul(V::ToFloat(a), factors.first));
+      total[c] = V::Fma(V::Mul(factors.scale, V::Set(activations.scale)), whole, total[c]);
       if constexpr (kForm.minimum) {
-        const typename V::F below = V::Fma(V::Set(static_cast<float>(second_sum)), second_minimum,
-                                           V::Mul(V::Set(static_cast<float>(activations.first_sum)), first_minimum));
-        total[c] = V::Fma(V::Mul(minimum, V::Set(activations.scale)), below, total[c]);
+        const float first_sum = static_cast<float>(-activations.minus_first);
+        const float second_sum = static_cast<float>(activations.minus_first - activations.minus_sum);
+        const typename V::F below =
+            V::Fma(V::Set(second_sum), factors.second_minimum, V::Mul(V::Set(first_sum), factors.first_minimum));
+        total[c] = V::Fma(V::Mul(factors.minimum, V::Set(activations.scale)), below, total[c]);
       }
     }
   }
 };
 
+// Of the vector's rows the first `rows`.
 template <class V>
 OWML_INLINE void StoreOutput(float* out, typename V::F value, size_t rows, bool accumulate) {
-  if (rows >= 16) {
+  if (rows >= V::kLanes) {
     V::Store(out, accumulate ? V::Add(V::Load(out), value) : value);
   } else {
     V::StorePartial(out, accumulate ? V::Add(V::LoadPartial(out, rows), value) : value, rows);
@@ -172,14 +190,13 @@ OWML_INLINE void StoreOutput(float* out, typename V::F value, size_t rows, bool 
 template <class V, WeightType Type, int C>
 OWML_INLINE void QuantizedTile(const uint8_t* panel, const MatmulCall& call, size_t token, size_t row) {
   using Blocks = QuantBlocks<V, Type>;
-  constexpr size_t kParts = Blocks::kForm.values / kBlock;
   const size_t stride = call.columns / kBlock;
   const Q8Block* x = call.q8 + token * stride;
   typename V::F total[C];
   OWML_UNROLL for (int c = 0; c < C; ++c) total[c] = V::Set(0.0f);
-  for (size_t b = 0; b < stride; b += kParts) {
+  for (size_t b = 0; b < stride; b += Blocks::kParts) {
     const uint8_t* planes = panel + Blocks::kHead;
-    for (size_t part = 0; part < kParts; ++part, planes += Blocks::kPlanes) {
+    for (size_t part = 0; part < Blocks::kParts; ++part, planes += Blocks::kPlanes) {
       Blocks::template Add<C>(panel, planes, part, x + b + part, stride, total);
     }
     panel = planes;
@@ -203,57 +220,6 @@ void QuantizedMatmul(const MatmulCall& call) {
       for (; t + 2 <= call.tokens; t += 2) QuantizedTile<V, Type, 2>(panel, call, t, row);
     }
     for (; t < call.tokens; ++t) QuantizedTile<V, Type, 1>(panel, call, t, row);
-  }
-}
-
-// 16 weights of one column.
-template <class V>
-struct FloatColumn {
-  static constexpr size_t kBytes = 64;
-  static OWML_INLINE typename V::F Load(const uint8_t* at) { return V::LoadFloatBytes(at); }
-};
-template <class V>
-struct HalfColumn {
-  static constexpr size_t kBytes = 32;
-  static OWML_INLINE typename V::F Load(const uint8_t* at) { return V::LoadHalf(at); }
-};
-template <class V>
-struct BfloatColumn {
-  static constexpr size_t kBytes = 32;
-  static OWML_INLINE typename V::F Load(const uint8_t* at) { return V::LoadBfloat(at); }
-};
-
-// Even and odd columns are summed apart, for speed, and added at the end.
-template <class V, class Column, int C>
-OWML_INLINE void FloatTile(const uint8_t* panel, const MatmulCall& call, size_t token, size_t row) {
-  const float* x = call.f32 + token * call.columns;
-  typename V::F even[C], odd[C];
-  OWML_UNROLL for (int c = 0; c < C; ++c) even[c] = odd[c] = V::Set(0.0f);
-  size_t k = 0;
-  for (; k + 2 <= call.columns; k += 2, panel += 2 * Column::kBytes) {
-    const typename V::F w0 = Column::Load(panel), w1 = Column::Load(panel + Column::kBytes);
-    OWML_UNROLL for (int c = 0; c < C; ++c) {
-      even[c] = V::Fma(w0, V::Set(x[c * call.columns + k]), even[c]);
-      odd[c] = V::Fma(w1, V::Set(x[c * call.columns + k + 1]), odd[c]);
-    }
-  }
-  if (k < call.columns) {
-    const typename V::F w0 = Column::Load(panel);
-    OWML_UNROLL for (int c = 0; c < C; ++c) even[c] = V::Fma(w0, V::Set(x[c * call.columns + k]), even[c]);
-  }
-  float* out = call.out + token * call.out_stride + row;
-  OWML_UNROLL for (int c = 0; c < C; ++c) {
-    StoreOutput<V>(out + c * call.out_stride, V::Add(even[c], odd[c]), call.rows - row, call.accumulate);
-  }
-}
-
-template <class V, class Column>
-void FloatMatmul(const MatmulCall& call) {
-  const auto* panel = reinterpret_cast<const uint8_t*>(call.panels);
-  for (size_t row = 0; row < call.rows; row += 16, panel += call.columns * Column::kBytes) {
-    size_t t = 0;
-    for (; t + V::kTile <= call.tokens; t += V::kTile) FloatTile<V, Column, V::kTile>(panel, call, t, row);
-    for (; t < call.tokens; ++t) FloatTile<V, Column, 1>(panel, call, t, row);
   }
 }
 

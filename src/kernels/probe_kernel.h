@@ -24,23 +24,29 @@ uint64_t ProbeRead(const std::byte* from, size_t count) {
   return sum;
 }
 
-// Each round is 16 products of 64 bytes with 64 bytes into 16 sums: 16 * 64 multiplications and as many additions.
+// Each round multiplies 16 times 64 bytes with 64 bytes and adds: 16 * 64 multiplications and as many additions.
 template <class V>
 uint64_t ProbeMultiply(const std::byte* operands, size_t rounds) {
-  constexpr int kSums = V::kTile >= 8 ? 16 : 4;
+  using R = typename V::Rows;
+  constexpr int kSums = 8;  // as many as hide the latency
+  constexpr int kProducts = 16 * 16 / R::kLanes;
   const auto* at = reinterpret_cast<const uint8_t*>(operands);
-  const typename V::Bytes weights = V::template Bits<0, 15>(V::LoadBytes(at));
-  typename V::I sums[kSums];
-  OWML_UNROLL for (int i = 0; i < kSums; ++i) sums[i] = V::SetInt(i);
-  for (size_t round = 0; round < rounds; ++round) {
-    for (int repeat = 0; repeat < 16 / kSums; ++repeat) {
-      OWML_UNROLL for (int i = 0; i < kSums; ++i) {
-        sums[i] = V::AddWide(sums[i], weights, reinterpret_cast<const int8_t*>(at + 64));
-      }
+  const typename R::Bytes weights = R::LoadBytes(at);
+  typename R::I sums[kSums];
+  OWML_UNROLL for (int i = 0; i < kSums; ++i) sums[i] = R::SetInt(i);
+  for (size_t product = 0; product < rounds * kProducts; product += kSums) {
+    // Without it the products would be found to be the same in every turn.
+    __asm__ volatile("" ::: "memory");
+    OWML_UNROLL for (int i = 0; i < kSums; ++i) {
+      sums[i] = R::MultiplyAdd(sums[i], weights, R::Broadcast(reinterpret_cast<const int8_t*>(at + 64 + 4 * i)));
     }
   }
+  alignas(64) int32_t lanes[kSums][R::kLanes];
+  __builtin_memcpy(lanes, sums, sizeof(lanes));
   int64_t total = 0;
-  for (int i = 0; i < kSums; ++i) total += V::SumLanesInt(sums[i]);
+  for (const auto& sum : lanes) {
+    for (const int32_t lane : sum) total += lane;
+  }
   return static_cast<uint64_t>(total);
 }
 

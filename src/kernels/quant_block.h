@@ -20,9 +20,9 @@ struct QuantForm {
   size_t values = kBlock;  // of a block
   size_t sub = kBlock;     // values that share a sub-scale; 32, or 16
   int bits = 4;            // of q
-  int offset = 0;
-  bool scales = false;   // sub-blocks have scales of their own
-  bool minimum = false;  // and with `scales`, minima
+  int offset = 0;          // a power of two
+  bool scales = false;     // sub-blocks have scales of their own
+  bool minimum = false;    // and with `scales`, minima
   bool codebook = false;
   bool bfloat_scale = false;  // else half
 
@@ -56,7 +56,7 @@ constexpr QuantForm FormOf(WeightType type) {
     case WeightType::kIQ4_NL:
       return {.offset = 128, .codebook = true};
     case WeightType::kMXFP4:
-      return {.offset = 12, .codebook = true, .bfloat_scale = true};
+      return {.offset = 16, .codebook = true, .bfloat_scale = true};
     default:
       return {};
   }
@@ -65,7 +65,8 @@ constexpr QuantForm FormOf(WeightType type) {
 // What the four bits of IQ4_NL and MXFP4 stand for, with the form's offset added.
 inline constexpr std::array<uint8_t, 16> kIq4NlCodebook = {1,   24,  45,  63,  79,  93,  106, 118,
                                                            129, 141, 153, 166, 181, 197, 217, 241};
-inline constexpr std::array<uint8_t, 16> kMxfp4Codebook = {12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0};
+inline constexpr std::array<uint8_t, 16> kMxfp4Codebook = {16, 17, 18, 19, 20, 22, 24, 28,
+                                                           16, 15, 14, 13, 12, 10, 8,  4};
 constexpr const std::array<uint8_t, 16>& CodebookOf(WeightType type) {
   return type == WeightType::kMXFP4 ? kMxfp4Codebook : kIq4NlCodebook;
 }

@@ -62,10 +62,10 @@ void Quantize(const float* x, size_t count, Q8Block* out) {
     const typename V::I qb = V::RoundToInt(V::Mul(b, V::Set(inverse)));
     V::StoreInt8(out->values, qa);
     V::StoreInt8(out->values + 16, qb);
-    out->first_sum = V::SumLanesInt(qa);
-    out->sum = out->first_sum + V::SumLanesInt(qb);
+    out->minus_first = -V::SumLanesInt(qa);
+    out->minus_sum = out->minus_first - V::SumLanesInt(qb);
     out->scale = largest / 127.0f;
-    out->scaled_sum = out->scale * static_cast<float>(out->sum);
+    out->scaled_sum = out->scale * static_cast<float>(-out->minus_sum);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <immintrin.h>
 
 #include "kernels/inline.h"
+#include "kernels/vector_avx2_rows.h"
 
 namespace owml::kernels {
 namespace {
@@ -23,6 +24,8 @@ struct Avx2Vector {
   using Bytes = I;
   using SmallSum = I;  // 16-bit lanes: 32 columns of 4-bit weights, or 16 of 5-bit weights, stay below 2^15
 
+  static constexpr size_t kLanes = 16;
+  static constexpr bool kHasGemm = true;
   static constexpr bool kNarrowSums = true;
   static constexpr int kTile = 2;
   static constexpr int kAttentionRows = 4;
@@ -86,6 +89,13 @@ struct Avx2Vector {
 
   static OWML_INLINE I SetInt(int32_t x) { return {_mm256_set1_epi32(x), _mm256_set1_epi32(x)}; }
   static OWML_INLINE I AddInt(I x, I y) { return {_mm256_add_epi32(x.a, y.a), _mm256_add_epi32(x.b, y.b)}; }
+  static OWML_INLINE I SubInt(I x, I y) { return {_mm256_sub_epi32(x.a, y.a), _mm256_sub_epi32(x.b, y.b)}; }
+  // *x << Left in every lane.
+  template <int Left>
+  static OWML_INLINE I LoadShifted(const int32_t* x) {
+    const __m256i all = _mm256_slli_epi32(_mm256_set1_epi32(*x), Left);
+    return {all, all};
+  }
   static OWML_INLINE I MaxInt(I x, I y) { return {_mm256_max_epi32(x.a, y.a), _mm256_max_epi32(x.b, y.b)}; }
   static OWML_INLINE I MagnitudeBits(F x) {
     const __m256i mask = _mm256_set1_epi32(0x7FFFFFFF);
@@ -117,6 +127,10 @@ struct Avx2Vector {
   }
 
   static OWML_INLINE Bytes LoadBytes(const uint8_t* x) { return {LoadInt(x).a, LoadInt(x + 32).a}; }
+  static OWML_INLINE void StoreBytes(uint8_t* out, Bytes x) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), x.a);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + 32), x.b);
+  }
   // (x << Left or x >> -Left) & Mask, byte by byte.
   template <int Left, int Mask>
   static OWML_INLINE Bytes Bits(Bytes x) {
@@ -158,11 +172,13 @@ struct Avx2Vector {
 
   // vpmaddubsw would saturate on weights up to 255, so they become signed again and give their sign to x: at most
   // 2 * 128 * 127.
-  static OWML_INLINE I StartOffsetBytes(int32_t) { return SetInt(0); }
+  static OWML_INLINE I StartOffsetBytes(const int32_t*) { return SetInt(0); }
   static OWML_INLINE I AddOffsetBytes(I sum, Bytes weights, const int8_t* x) {
     const __m256i four = Broadcast(x);
     return {_mm256_add_epi32(sum.a, DotOffset(weights.a, four)), _mm256_add_epi32(sum.b, DotOffset(weights.b, four))};
   }
+
+  using Rows = Avx2Rows;
 
  private:
   static OWML_INLINE int16_t LoadShort(const void* x) {

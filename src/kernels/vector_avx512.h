@@ -19,6 +19,8 @@ struct Avx512Vector {
   using Bytes = __m512i;
   using SmallSum = __m512i;
 
+  static constexpr size_t kLanes = 16;
+  static constexpr bool kHasGemm = true;
   static constexpr bool kNarrowSums = false;
   static constexpr int kTile = 8;
   static constexpr int kAttentionRows = 8;
@@ -56,6 +58,12 @@ struct Avx512Vector {
 
   static OWML_INLINE I SetInt(int32_t x) { return _mm512_set1_epi32(x); }
   static OWML_INLINE I AddInt(I a, I b) { return _mm512_add_epi32(a, b); }
+  static OWML_INLINE I SubInt(I a, I b) { return _mm512_sub_epi32(a, b); }
+  // *x << Left in every lane.
+  template <int Left>
+  static OWML_INLINE I LoadShifted(const int32_t* x) {
+    return _mm512_slli_epi32(_mm512_set1_epi32(*x), Left);
+  }
   static OWML_INLINE I MaxInt(I a, I b) { return _mm512_max_epi32(a, b); }
   static OWML_INLINE I MagnitudeBits(F x) {
     return _mm512_and_si512(_mm512_castps_si512(x), _mm512_set1_epi32(0x7FFFFFFF));
@@ -72,6 +80,7 @@ struct Avx512Vector {
   }
 
   static OWML_INLINE Bytes LoadBytes(const uint8_t* x) { return _mm512_loadu_si512(x); }
+  static OWML_INLINE void StoreBytes(uint8_t* out, Bytes x) { _mm512_storeu_si512(out, x); }
   // (x << Left or x >> -Left) & Mask, byte by byte.
   template <int Left, int Mask>
   static OWML_INLINE Bytes Bits(Bytes x) {
@@ -97,10 +106,40 @@ struct Avx512Vector {
   static OWML_INLINE I AddWide(I sum, Bytes weights, const int8_t* x) { return AddSmall(sum, weights, x); }
 
   // The products take the weights with their offset of 128, which is taken back here.
-  static OWML_INLINE I StartOffsetBytes(int32_t sum_of_x) { return SetInt(-128 * sum_of_x); }
+  static OWML_INLINE I StartOffsetBytes(const int32_t* minus_sum) { return LoadShifted<7>(minus_sum); }
   static OWML_INLINE I AddOffsetBytes(I sum, Bytes weights, const int8_t* x) {
     return _mm512_dpbusd_epi32(sum, weights, Broadcast(x));
   }
+
+  // What gemm_kernel.h asks of a vector of rows.
+  using Rows = Avx512Vector;
+  using Weights = Bytes;
+  static constexpr bool kSignedBytes = false;
+  template <bool Halves>
+  static constexpr int GemmVectors() {
+    return Halves ? 1 : 2;
+  }
+  template <bool Halves>
+  static constexpr int GemmTokens() {
+    return Halves ? 8 : 6;
+  }
+  static constexpr int kFloatVectors = 1;
+  static constexpr int kFloatTokens = 8;
+  template <int Bits>
+  static constexpr int NarrowRun() {
+    return 0;
+  }
+  static OWML_INLINE Bytes Broadcast(const int8_t* x) {
+    int32_t four;
+    __builtin_memcpy(&four, x, sizeof(four));
+    return _mm512_set1_epi32(four);
+  }
+  template <int Bits>
+  static OWML_INLINE Weights LoadWeights(const uint8_t* x) {
+    return LoadBytes(x);
+  }
+  static OWML_INLINE I Dot(I sum, Weights weights, Bytes four) { return _mm512_dpbusd_epi32(sum, weights, four); }
+  static OWML_INLINE I MultiplyAdd(I sum, Bytes weights, Bytes four) { return Dot(sum, weights, four); }
 
  private:
   static OWML_INLINE int16_t LoadShort(const void* x) {
@@ -111,11 +150,6 @@ struct Avx512Vector {
   static OWML_INLINE __mmask16 First(size_t count) { return static_cast<__mmask16>((1u << count) - 1); }
   static OWML_INLINE __m128i Load128(const void* x) { return _mm_loadu_si128(static_cast<const __m128i*>(x)); }
   static OWML_INLINE __m256i LoadHalves(const void* x) { return _mm256_loadu_si256(static_cast<const __m256i*>(x)); }
-  static OWML_INLINE __m512i Broadcast(const int8_t* x) {
-    int32_t four;
-    __builtin_memcpy(&four, x, sizeof(four));
-    return _mm512_set1_epi32(four);
-  }
 };
 
 }  // namespace

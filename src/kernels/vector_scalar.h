@@ -23,6 +23,8 @@ struct ScalarVector {
   };
   using SmallSum = I;
 
+  static constexpr size_t kLanes = 16;
+  static constexpr bool kHasGemm = false;
   static constexpr bool kNarrowSums = false;
   static constexpr int kTile = 2;
   static constexpr int kAttentionRows = 4;
@@ -131,6 +133,14 @@ struct ScalarVector {
   static OWML_INLINE I AddInt(I a, I b) {
     return EachInt([&](int i) { return a.lane[i] + b.lane[i]; });
   }
+  static OWML_INLINE I SubInt(I a, I b) {
+    return EachInt([&](int i) { return a.lane[i] - b.lane[i]; });
+  }
+  // *x << Left in every lane.
+  template <int Left>
+  static OWML_INLINE I LoadShifted(const int32_t* x) {
+    return SetInt(*x * (1 << Left));
+  }
   static OWML_INLINE I MaxInt(I a, I b) {
     return EachInt([&](int i) { return a.lane[i] > b.lane[i] ? a.lane[i] : b.lane[i]; });
   }
@@ -198,11 +208,25 @@ struct ScalarVector {
   static OWML_INLINE I WholeOf(SmallSum sum) { return sum; }
   static OWML_INLINE I AddWide(I sum, Bytes weights, const int8_t* x) { return AddSmall(sum, weights, x); }
 
-  static OWML_INLINE I StartOffsetBytes(int32_t) { return SetInt(0); }
+  static OWML_INLINE I StartOffsetBytes(const int32_t*) { return SetInt(0); }
   static OWML_INLINE I AddOffsetBytes(I sum, Bytes weights, const int8_t* x) {
     return EachInt([&](int i) {
       int32_t total = sum.lane[i];
       for (int j = 0; j < 4; ++j) total += (weights.lane[i][j] - 128) * x[j];
+      return total;
+    });
+  }
+
+  using Rows = ScalarVector;
+  static constexpr int kFloatVectors = 1;
+  static constexpr int kFloatTokens = 2;
+  static OWML_INLINE Bytes Broadcast(const int8_t* x) {
+    return EachByte([&](int, int j) { return x[j]; });
+  }
+  static OWML_INLINE I MultiplyAdd(I sum, Bytes weights, Bytes four) {
+    return EachInt([&](int i) {
+      int32_t total = sum.lane[i];
+      for (int j = 0; j < 4; ++j) total += weights.lane[i][j] * static_cast<int8_t>(four.lane[i][j]);
       return total;
     });
   }

@@ -71,9 +71,30 @@ TEST_P(MatmulTest, EqualsItsScalarTwinOverEveryTileEdge) {
   }
 }
 
+// Tiles of tokens, ranges of columns and chunks of tokens end somewhere inside these.
+TEST_P(MatmulTest, ManyTokensEqualTheScalarTwin) {
+  struct Shape {
+    size_t rows, columns, tokens;
+  };
+  std::vector<Shape> shapes = {{40, 1344, 29}, {16, 2304, 24}, {33, 64, 263}, {31, 96, 520}};
+  for (size_t tokens = 24; tokens <= 31; ++tokens) shapes.push_back({17, 64, tokens});
+  for (const WeightType type : kAllWeightTypes) {
+    for (const Shape& shape : shapes) {
+      const Problem problem = Make(type, shape.rows, shape.columns, shape.tokens);
+      const auto before = Floats(problem.tokens * problem.rows);
+      for (const bool accumulate : {false, true}) {
+        ASSERT_TRUE(SameBits(Run(kernels(), problem, 0, problem.tokens, before, accumulate),
+                             Run(oracle(), problem, 0, problem.tokens, before, accumulate)))
+            << "type " << static_cast<int>(type) << ", " << shape.rows << " x " << problem.columns << ", "
+            << shape.tokens << " tokens";
+      }
+    }
+  }
+}
+
 TEST_P(MatmulTest, ATokenGetsTheSameBitsAloneAndInCompany) {
   for (const WeightType type : kAllWeightTypes) {
-    const Problem problem = Make(type, 48, 96, 19);
+    const Problem problem = Make(type, 48, 96, 43);
     const auto together = Run(kernels(), problem);
     for (size_t token = 0; token < problem.tokens; ++token) {
       ASSERT_TRUE(
@@ -118,7 +139,7 @@ TEST_P(MatmulTest, TheLargestBytesDoNotOverflow) {
     if (!IsQuantized(type)) continue;
     for (const uint8_t byte : {0x00, 0x7F, 0x80, 0x81, 0xFF}) {
       for (const float sign : {-1.0f, 1.0f}) {
-        Problem problem = Make(type, 16, 64, 9);
+        Problem problem = Make(type, 16, 64, 33);
         for (std::byte& at : problem.matrix) at = static_cast<std::byte>(byte);
         for (size_t at = 0; at < problem.matrix.size(); at += BlockBytes(type)) {
           for (const size_t place : ScalePlaces(type)) SetScale(type, problem.matrix.data() + at, place, 1.0f);
@@ -139,7 +160,7 @@ TEST_P(MatmulTest, TheLargestBytesDoNotOverflow) {
 
 TEST_P(MatmulTest, MisalignedPanelsAndOutputsGiveTheSameBits) {
   for (const WeightType type : kAllWeightTypes) {
-    Problem problem = Make(type, 32, 64, 5);
+    Problem problem = Make(type, 32, 64, 29);
     const auto expected = Run(oracle(), problem);
     std::vector<std::byte> shifted(problem.panels.size() + 1);
     std::memcpy(shifted.data() + 1, problem.panels.data(), problem.panels.size());
@@ -160,7 +181,7 @@ TEST_P(MatmulTest, MisalignedPanelsAndOutputsGiveTheSameBits) {
 TEST_P(MatmulTest, DenormalScalesAndActivationsThatAreNoNumbersAreCarriedThrough) {
   for (const WeightType type : kAllWeightTypes) {
     if (!IsQuantized(type)) continue;
-    Problem problem = Make(type, 16, 64, 4);
+    Problem problem = Make(type, 16, 64, 28);
     for (size_t at = 0; at < problem.matrix.size(); at += BlockBytes(type)) {
       for (const size_t place : ScalePlaces(type)) {
         SetScale(type, problem.matrix.data() + at, place, type == WeightType::kMXFP4 ? 0x1p-127f : 0x1p-24f);
