@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "backend/best_tokens.h"
 #include "backend/cancellation.h"
 #include "backend/schema.h"
 #include "backend/sequence_state.h"
@@ -51,6 +52,7 @@ class BackendSession {
   // Optional abilities; owned by the session.
   virtual SequenceState* sequence_state() { return nullptr; }
   virtual SpeculativeSteps* speculative_steps() { return nullptr; }
+  virtual BestTokens* best_tokens() { return nullptr; }
   virtual CancellableRuns* cancellable_runs() { return nullptr; }
 };
 

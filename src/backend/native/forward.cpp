@@ -18,15 +18,6 @@ using kernels::Q8Block;
 
 namespace {
 
-// Rows of a matrix that one piece of work computes: two panels, and one block of the next matrix's input.
-constexpr size_t kUnitRows = 2 * kernels::kPanelRows;
-static_assert(kUnitRows == kBlock);
-
-constexpr size_t Units(size_t rows) { return (rows + kUnitRows - 1) / kUnitRows; }
-
-// Pieces for each thread: enough that one slow thread holds nobody up for long.
-constexpr size_t kPiecesPerThread = 6;
-
 bool AnyQuantized(std::initializer_list<const PackedMatrix*> matrices) {
   return std::any_of(matrices.begin(), matrices.end(), [](const PackedMatrix* m) { return m->quantized(); });
 }
@@ -93,27 +84,38 @@ void Forward::Place(Arena& arena) {
   gate_up_ = arena.Take<float>(pool_.size() * 2 * n * kUnitRows);
   states_ = arena.Take<float>(pool_.size() * 2 * kMaxAttendRows * state);
   segments_ = arena.Take<float>(MostSplitRows() * segments * p_.heads * state);
+  best_ = arena.Take<TokenLogit>(pool_.size() * n * settings_.best);
 }
 
-bool Forward::Run(std::span<const SequenceTokens> sequences, float* logits, CancellationCheck* check) noexcept {
+bool Forward::Run(std::span<const SequenceTokens> sequences, const StepResults& results,
+                  CancellationCheck* check) noexcept {
   pool_.FollowAffinity();
+  float* logits = results.logits.data();
+  TokenLogit* best = results.best.data();
+  best_count_ = results.best_count;
   uint32_t n = 0, read = 0;
   for (const SequenceTokens& sequence : sequences) {
     for (size_t i = 0; i < sequence.tokens.size(); ++i) {
+      Row& row = rows_[n++];
+      row = {sequence.tokens[i], sequence.slot, sequence.position + i, nullptr, nullptr};
       const bool last = i + 1 == sequence.tokens.size();
-      const bool wanted = sequence.rows == LogitRows::kAll || (last && sequence.rows == LogitRows::kLast);
-      rows_[n++] = {sequence.tokens[i], sequence.slot, sequence.position + i, wanted};
-      read += wanted;
+      if (sequence.rows == LogitRows::kAll || (last && sequence.rows == LogitRows::kLast)) {
+        if (sequence.best) {
+          row.best = std::exchange(best, best + best_count_);
+        } else {
+          row.logits = std::exchange(logits, logits + p_.vocabulary);
+        }
+        ++read;
+      }
       if (n < settings_.batch_size) continue;
-      if (!RunBatch(n, read, logits, check)) return false;
-      logits += read * p_.vocabulary;
+      if (!RunBatch(n, read, check)) return false;
       n = read = 0;
     }
   }
-  return n == 0 || RunBatch(n, read, logits, check);
+  return n == 0 || RunBatch(n, read, check);
 }
 
-bool Forward::RunBatch(uint32_t n, uint32_t read, float* logits, CancellationCheck* check) {
+bool Forward::RunBatch(uint32_t n, uint32_t read, CancellationCheck* check) {
   Embed(n);  // x = E[tokens]
   for (Angles& angles : angles_) ComputeAngles(angles, n);
   FindTiles(n);
@@ -124,7 +126,7 @@ bool Forward::RunBatch(uint32_t n, uint32_t read, float* logits, CancellationChe
     SelfAttention(layer, n, wanted);  // x += Attention(Norm(x)) Wo
     FeedForward(layer, wanted);       // x += (SiLU(Norm(x) Wg) * Norm(x) Wu) Wd
   }
-  Head(read, logits);  // Norm(x) We
+  Head(read);  // Norm(x) We
   return true;
 }
 
@@ -183,24 +185,11 @@ void Forward::FeedForward(uint32_t index, uint32_t n) {
   AddBranch(gated_, layer.down, layer.down_bias, layer.post_feed_forward_norm, n);  // x += g Wd
 }
 
-void Forward::Head(uint32_t n, float* logits) {
-  if (n == 0) return;
-  Normalize(weights_->output_norm(), n, weights_->head().quantized());
-  Multiply(normed_, n, {{&weights_->head(), logits}});  // [n, V]
-  if (!weights_->head_bias() && p_.logit_scale == 1 && p_.logit_cap == 0) return;
-  ForEachRow(n, [&](uint32_t i) {
-    float* row = logits + size_t{i} * p_.vocabulary;
-    if (weights_->head_bias()) kernels_.add_scaled(row, weights_->head_bias(), 1, p_.vocabulary);
-    if (p_.logit_scale != 1) kernels_.scale(row, p_.logit_scale, p_.vocabulary);
-    if (p_.logit_cap != 0) kernels_.soft_cap(row, p_.logit_cap, p_.vocabulary);
-  });
-}
-
 // Brings what the rest of the pass needs of the rows that are read to the front.
 void Forward::KeepReadRows(uint32_t n) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < n; ++i) {
-    if (!rows_[i].read) continue;
+    if (!rows_[i].is_read()) continue;
     const uint32_t to = kept++;
     if (to == i) continue;
     const auto move = [&](auto* values, size_t width) { std::copy_n(values + i * width, width, values + to * width); };
@@ -233,7 +222,7 @@ void Forward::Multiply(const Activations& x, uint32_t n, std::initializer_list<P
   if (n == 0) return;
   size_t units = 0;
   for (const Product& product : products) units += Units(product.matrix->rows);
-  const size_t pieces = std::min<size_t>(units, pool_.size() * kPiecesPerThread);
+  const size_t pieces = PiecesOf(units);
   pool_.Run(static_cast<uint32_t>(pieces), [&](uint32_t piece, uint32_t) noexcept {
     size_t begin = units * piece / pieces, end = units * (piece + 1) / pieces;
     for (const Product& product : products) {
@@ -273,34 +262,35 @@ void Forward::AddBranch(const Activations& a, const PackedMatrix& matrix, const 
   });
 }
 
+// out [n, 32] = h W + b for rows of a unit.
+void Forward::MultiplyUnit(const PackedMatrix& matrix, const float* bias, uint32_t n, size_t row, size_t rows,
+                           float* out) {
+  kernels_.Matmul(matrix.type)({.panels = matrix.panel(row / kernels::kPanelRows),
+                                .rows = rows,
+                                .columns = matrix.columns,
+                                .q8 = normed_.q8,
+                                .f32 = normed_.f32,
+                                .tokens = n,
+                                .out = out,
+                                .out_stride = kUnitRows,
+                                .accumulate = false});
+  for (uint32_t i = 0; bias && i < n; ++i) kernels_.add_scaled(out + i * kUnitRows, bias + row, 1, rows);
+}
+
 // gate, up and their product for 32 outputs at a time, which stay in the cache of the processor that computes them.
 void Forward::GateUp(const ModelWeights::Layer& layer, uint32_t n) {
   if (n == 0) return;
   const auto activate = p_.activation == Activation::kGelu ? kernels_.gelu_multiply : kernels_.silu_multiply;
   const auto units = static_cast<uint32_t>(Units(p_.feed_forward));
-  const auto pieces = static_cast<uint32_t>(std::min<size_t>(units, pool_.size() * kPiecesPerThread));
+  const uint32_t pieces = PiecesOf(units);
   pool_.Run(pieces, [&](uint32_t piece, uint32_t thread) noexcept {
     float* gate = gate_up_ + size_t{thread} * 2 * settings_.batch_size * kUnitRows;
     float* up = gate + size_t{settings_.batch_size} * kUnitRows;
-    const auto product = [&](const PackedMatrix& matrix, const float* bias, size_t row, size_t rows, float* out) {
-      kernels_.Matmul(matrix.type)({.panels = matrix.panel(row / kernels::kPanelRows),
-                                    .rows = rows,
-                                    .columns = matrix.columns,
-                                    .q8 = normed_.q8,
-                                    .f32 = normed_.f32,
-                                    .tokens = n,
-                                    .out = out,
-                                    .out_stride = kUnitRows,
-                                    .accumulate = false});
-      for (uint32_t i = 0; bias && i < n; ++i) {
-        kernels_.add_scaled(out + i * kUnitRows, bias + row, 1, rows);
-      }
-    };
     for (size_t unit = size_t{units} * piece / pieces; unit < size_t{units} * (piece + 1) / pieces; ++unit) {
       const size_t row = unit * kUnitRows;
       const size_t rows = std::min<size_t>(kUnitRows, p_.feed_forward - row);
-      product(layer.gate, layer.gate_bias, row, rows, gate);
-      product(layer.up, layer.up_bias, row, rows, up);
+      MultiplyUnit(layer.gate, layer.gate_bias, n, row, rows, gate);
+      MultiplyUnit(layer.up, layer.up_bias, n, row, rows, up);
       for (uint32_t i = 0; i < n; ++i) {
         float* g = gate + i * kUnitRows;
         activate(g, up + i * kUnitRows, rows);

@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "backend/best_tokens.h"
 #include "backend/cancellation.h"
 #include "backend/native/arena.h"
 #include "backend/native/kv_cache.h"
@@ -29,6 +30,14 @@ struct SequenceTokens {
   uint64_t position = 0;  // of the first token; cached positions from there on are overwritten
   std::span<const int32_t> tokens;
   LogitRows rows = LogitRows::kNone;
+  bool best = false;  // the highest logits of these rows instead of all
+};
+
+// Where what was asked for goes, in the order of the tokens.
+struct StepResults {
+  std::span<float> logits = {};     // [rows, V]
+  std::span<TokenLogit> best = {};  // [rows, best_count], each list sorted as BestTokens says
+  uint32_t best_count = 0;
 };
 
 struct ForwardSettings {
@@ -38,6 +47,7 @@ struct ForwardSettings {
   kernels::CacheType cache_type = kernels::CacheType::kF16;
   uint32_t slots = 1;      // sequences
   uint32_t take_back = 0;  // tokens that a sequence can surely take back; a batch where that is more
+  uint32_t best = 1;       // most of the highest logits that are asked for
 };
 
 class Forward {
@@ -46,11 +56,12 @@ class Forward {
   Forward(std::shared_ptr<const ModelWeights> weights, const ForwardSettings& settings,
           const kernels::Kernels& kernels);
 
-  // Computes the tokens of all sequences together. Slots, tokens and positions are in range. `logits` takes V floats
-  // for each row that is asked for, in the order of the tokens. A sequence gets the same bits however its tokens are
-  // divided into calls and batches, in any slot and company. False when `check`, which is looked at before each layer
-  // and may be null, ended it; cached positions that were to be written mean nothing then.
-  bool Run(std::span<const SequenceTokens> sequences, float* logits, CancellationCheck* check = nullptr) noexcept;
+  // Computes the tokens of all sequences together. Slots, tokens, positions and results are in range. A sequence gets
+  // the same bits however its tokens are divided into calls and batches, in any slot and company. False when `check`,
+  // which is looked at before each layer and may be null, ended it; cached positions that were to be written mean
+  // nothing then.
+  bool Run(std::span<const SequenceTokens> sequences, const StepResults& results,
+           CancellationCheck* check = nullptr) noexcept;
 
   uint32_t threads() const { return pool_.size(); }
   const KvCache& cache() const { return cache_; }
@@ -61,7 +72,9 @@ class Forward {
     int32_t token;
     uint32_t slot;
     uint64_t position;
-    bool read;  // its logits are asked for
+    float* logits;     // where they are asked for
+    TokenLogit* best;  // where only these are
+    bool is_read() const { return logits || best; }
   };
   // Rows from `first` to before `end`: neighbours in one sequence whose heads go through attention together.
   struct Tile {
@@ -91,21 +104,32 @@ class Forward {
     float* sines = nullptr;    // [n, rotated]
   };
 
+  // Rows of a matrix that one piece of work computes: two panels, and one block of the next matrix's input.
+  static constexpr size_t kUnitRows = 2 * kernels::kPanelRows;
+  static_assert(kUnitRows == kernels::kBlock);
+  static constexpr size_t Units(size_t rows) { return (rows + kUnitRows - 1) / kUnitRows; }
+  // A few for each thread, so that one slow thread holds nobody up for long.
+  uint32_t PiecesOf(size_t units) const {
+    constexpr size_t kPiecesPerThread = 6;
+    return static_cast<uint32_t>(std::min<size_t>(units, pool_.size() * kPiecesPerThread));
+  }
+
   KvCacheShape CacheShape() const;
   void Place(Arena& arena);
   Activations TakeActivations(Arena& arena, uint64_t width);
 
-  bool RunBatch(uint32_t n, uint32_t read, float* logits, CancellationCheck* check);
+  bool RunBatch(uint32_t n, uint32_t read, CancellationCheck* check);
   void Embed(uint32_t n);
   void ComputeAngles(Angles& angles, uint32_t n);
   void SelfAttention(uint32_t index, uint32_t n, uint32_t wanted);
   void FeedForward(uint32_t index, uint32_t n);
-  void Head(uint32_t n, float* logits);
+  void Head(uint32_t n);  // in forward_head.cpp
 
   void KeepReadRows(uint32_t n);
   void Normalize(const float* weight, uint32_t n, bool quantize);
   void Quantize(const Activations& x, uint32_t n);
   void Multiply(const Activations& x, uint32_t n, std::initializer_list<Product> products);
+  void MultiplyUnit(const PackedMatrix& matrix, const float* bias, uint32_t n, size_t row, size_t rows, float* out);
   void AddBranch(const Activations& x, const PackedMatrix& matrix, const float* bias, const float* post_norm,
                  uint32_t n);
   void RotateQueries(uint32_t layer, uint32_t n);
@@ -136,6 +160,10 @@ class Forward {
     });
   }
 
+  std::span<TokenLogit> BestOf(uint32_t thread, uint32_t row) const {
+    return {best_ + (size_t{thread} * settings_.batch_size + row) * settings_.best, best_count_};
+  }
+
   std::shared_ptr<const ModelWeights> weights_;
   const ModelPlan& p_;
   ForwardSettings settings_;
@@ -155,9 +183,11 @@ class Forward {
   Activations gated_;         // [n, F]
   float* branch_ = nullptr;   // [n, D], what a step adds to the stream
   std::vector<Angles> angles_;
-  float* gate_up_ = nullptr;   // [threads, 2, n, 32]
-  float* states_ = nullptr;    // [threads, 2, rows] of attention states
-  float* segments_ = nullptr;  // [split rows, segments, H] of attention states
+  float* gate_up_ = nullptr;    // [threads, 2, n, 32], of the head too
+  float* states_ = nullptr;     // [threads, 2, rows] of attention states
+  float* segments_ = nullptr;   // [split rows, segments, H] of attention states
+  TokenLogit* best_ = nullptr;  // [threads, n, most that are asked for]
+  uint32_t best_count_ = 0;     // of this run
   Arena arena_;
 };
 

@@ -40,7 +40,8 @@ std::unique_ptr<Sequences> NativeSession::MakeSequences() const {
                                  .batch_size = settings_.batch_size,
                                  .threads = settings_.threads,
                                  .cache_type = CacheTypeOf(settings_.cache_type),
-                                 .take_back = MaxStepWidth()};
+                                 .take_back = MaxStepWidth(),
+                                 .best = max_best_tokens()};
   auto sequences = std::make_unique<Sequences>(weights_, settings, kernels_);
   sequences->Add();
   return sequences;
@@ -58,25 +59,27 @@ SessionReport NativeSession::report() const {
   return report;
 }
 
-void NativeSession::Append(std::span<const int32_t> tokens, LogitRows rows, std::span<float> logits) {
+void NativeSession::Append(const Continuation& next, const StepResults& results) {
   if (check_) {
-    AppendWatched(tokens, rows, logits);
+    AppendWatched(next, results);
   } else {
-    const Continuation step{kSlot, tokens, rows};
-    sequences_->Step({&step, 1}, logits);
+    sequences_->Step({&next, 1}, results);
   }
 }
 
 // Larger pieces go faster and are noticed later. Their size changes no bit of the result.
-void NativeSession::AppendWatched(std::span<const int32_t> tokens, LogitRows rows, std::span<float> logits) {
-  sequences_->Check(kSlot, tokens);
+void NativeSession::AppendWatched(const Continuation& next, const StepResults& results) {
+  sequences_->Check({&next, 1}, results);
   const uint64_t start = position();
+  std::span<const int32_t> tokens = next.tokens;
   while (!tokens.empty()) {
-    const size_t count = rows == LogitRows::kAll ? tokens.size() : std::min(tokens.size(), watched_piece_);
-    const Continuation step{kSlot, tokens.first(count), count == tokens.size() ? rows : LogitRows::kNone};
+    const size_t count = next.rows == LogitRows::kAll ? tokens.size() : std::min(tokens.size(), watched_piece_);
+    Continuation piece = next;
+    piece.tokens = tokens.first(count);
+    if (count < tokens.size()) piece.rows = LogitRows::kNone;
     const auto begin = std::chrono::steady_clock::now();
     try {
-      sequences_->Step({&step, 1}, logits, check_.get());
+      sequences_->Step({&piece, 1}, results, check_.get());
     } catch (...) {
       sequences_->RewindTo(kSlot, sequences_->CanRewindTo(kSlot, start) ? start : 0);
       pending_.reset();
@@ -94,12 +97,18 @@ void NativeSession::AppendWatched(std::span<const int32_t> tokens, LogitRows row
 void NativeSession::Run(std::span<const InputValue> inputs, std::span<OutputValue> outputs) {
   ports_.Run(inputs, outputs, [this](std::span<const int32_t> tokens, float* logits) {
     if (logits) {
-      Append(tokens, LogitRows::kLast, {logits, row_stride()});
+      Append({kSlot, tokens, LogitRows::kLast}, {.logits = {logits, row_stride()}});
     } else {
-      Append(tokens, LogitRows::kNone, {});
+      Append({kSlot, tokens, LogitRows::kNone}, {});
     }
     pending_.reset();
   });
+}
+
+void NativeSession::RunForBest(std::span<const int32_t> tokens, std::span<TokenLogit> best) {
+  const auto count = static_cast<uint32_t>(std::min<size_t>(best.size(), UINT32_MAX));
+  Append({kSlot, tokens, LogitRows::kLast, /*best=*/true}, {.best = best, .best_count = count});
+  pending_.reset();
 }
 
 void NativeSession::Reset() { RewindTo(0); }
@@ -135,7 +144,7 @@ SpeculativeLimits NativeSession::limits() const {
 void NativeSession::StepAllPositions(std::span<const int32_t> tokens, std::span<float> logits) {
   RequireStepFits(tokens, logits, MaxStepWidth(), row_stride());
   const uint64_t start = position();
-  Append(tokens, LogitRows::kAll, logits);
+  Append({kSlot, tokens, LogitRows::kAll}, {.logits = logits});
   pending_ = PendingStep{start, static_cast<uint32_t>(tokens.size())};
 }
 

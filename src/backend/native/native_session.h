@@ -2,6 +2,7 @@
 // kept between runs. Made by native_model.cpp.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@ namespace owml::native {
 class NativeSession final : public BackendSession,
                             private SequenceState,
                             private SpeculativeSteps,
+                            private BestTokens,
                             private CancellableRuns {
  public:
   NativeSession(std::shared_ptr<const ModelWeights> weights, const NativeSettings& settings);
@@ -27,6 +29,7 @@ class NativeSession final : public BackendSession,
   void Reset() override;
   SequenceState* sequence_state() override { return this; }
   SpeculativeSteps* speculative_steps() override { return this; }
+  BestTokens* best_tokens() override { return this; }
   CancellableRuns* cancellable_runs() override { return this; }
 
  private:
@@ -44,15 +47,19 @@ class NativeSession final : public BackendSession,
   void CommitAcceptedPrefix(uint32_t accepted) override;
   uint32_t ProposeDraftTokens(int32_t pending, std::span<int32_t> tokens) override;
 
+  // BestTokens
+  uint32_t max_best_tokens() const override { return std::min(kMaxBestTokens, row_stride()); }
+  void RunForBest(std::span<const int32_t> tokens, std::span<TokenLogit> best) override;
+
   // CancellableRuns
   void Watch(std::shared_ptr<CancellationCheck> check) override { check_ = std::move(check); }
 
   static constexpr uint32_t kSlot = 0;
   uint32_t MaxStepWidth() const { return (settings_.draft_limit ? settings_.draft_limit : kMaxDraftTokens) + 1; }
   std::unique_ptr<Sequences> MakeSequences() const;
-  void Append(std::span<const int32_t> tokens, LogitRows rows, std::span<float> logits);
+  void Append(const Continuation& next, const StepResults& results);
   // In pieces whose layers are short enough to look at the check in between.
-  void AppendWatched(std::span<const int32_t> tokens, LogitRows rows, std::span<float> logits);
+  void AppendWatched(const Continuation& next, const StepResults& results);
 
   struct PendingStep {
     uint64_t start = 0;

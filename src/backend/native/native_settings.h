@@ -13,6 +13,9 @@ namespace owml::native {
 // Most draft tokens that one step verifies.
 inline constexpr uint32_t kMaxDraftTokens = 16;
 
+// Most of the highest logits that a session gives without the others.
+inline constexpr uint32_t kMaxBestTokens = 64;
+
 struct NativeSettings {
   uint64_t capacity = 0;
   uint32_t batch_size = 0;

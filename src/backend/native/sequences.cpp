@@ -24,6 +24,7 @@ Sequences::Sequences(std::shared_ptr<const ModelWeights> weights, const ForwardS
                      const kernels::Kernels& kernels)
     : capacity_(settings.capacity),
       vocabulary_(weights->plan().vocabulary),
+      most_best_(settings.best),
       sequences_(CheckedSettings(settings).slots),
       forward_(std::move(weights), settings, kernels) {
   tokens_.reserve(sequences_.size());
@@ -73,7 +74,7 @@ bool Sequences::CanRewindTo(uint32_t slot, uint64_t position) const {
   return position <= sequence.position && forward_.cache().Remembers(position, sequence.written);
 }
 
-void Sequences::Check(uint32_t slot, std::span<const int32_t> tokens) const {
+void Sequences::CheckTokens(uint32_t slot, std::span<const int32_t> tokens) const {
   const uint64_t position = this->position(slot);
   if (tokens.empty()) throw Error(E_INVALIDARG, Label(slot) + "there are no tokens to append");
   for (const int32_t token : tokens) {
@@ -89,25 +90,46 @@ void Sequences::Check(uint32_t slot, std::span<const int32_t> tokens) const {
   }
 }
 
-void Sequences::Step(std::span<const Continuation> continuations, std::span<float> logits, CancellationCheck* check) {
-  if (continuations.empty()) throw Error(E_INVALIDARG, "a step of no sequences");
-  tokens_.clear();
-  uint64_t rows = 0;
+void Sequences::CheckResults(std::span<const Continuation> continuations, const StepResults& results) const {
+  uint64_t rows = 0, lists = 0;
   for (const Continuation& next : continuations) {
-    Check(next.slot, next.tokens);
-    const bool twice =
-        std::any_of(tokens_.begin(), tokens_.end(), [&](const SequenceTokens& s) { return s.slot == next.slot; });
-    if (twice) throw Error(E_INVALIDARG, Label(next.slot) + "it stands twice in one step");
-    tokens_.push_back({next.slot, position(next.slot), next.tokens, next.rows});
-    if (next.rows == LogitRows::kAll) rows += next.tokens.size();
-    if (next.rows == LogitRows::kLast) ++rows;
+    if (next.rows != LogitRows::kNone) {
+      (next.best ? lists : rows) += next.rows == LogitRows::kAll ? next.tokens.size() : 1;
+    }
   }
-  if (logits.size() / vocabulary_ < rows) {
+  const uint64_t most = std::min<uint64_t>(most_best_, vocabulary_);
+  if (lists > 0 && (results.best_count == 0 || results.best_count > most)) {
+    throw Error(E_INVALIDARG, "the " + std::to_string(results.best_count) +
+                                  " highest logits were asked for; between 1 and " + std::to_string(most) +
+                                  " can be given");
+  }
+  if (results.logits.size() / vocabulary_ < rows || (lists > 0 && results.best.size() / results.best_count < lists)) {
     throw Error(HRESULT_FROM_WIN32(ERROR_INSUFFICIENT_BUFFER),
-                std::to_string(rows) + " rows of " + std::to_string(vocabulary_) + " logits do not fit room for " +
-                    std::to_string(logits.size()));
+                std::to_string(rows) + " rows of " + std::to_string(vocabulary_) + " logits and " +
+                    std::to_string(lists) + " lists of " + std::to_string(results.best_count) +
+                    " do not fit room for " + std::to_string(results.logits.size()) + " and " +
+                    std::to_string(results.best.size()));
   }
-  const bool complete = forward_.Run(tokens_, logits.data(), check);
+}
+
+void Sequences::Check(std::span<const Continuation> continuations, const StepResults& results) const {
+  if (continuations.empty()) throw Error(E_INVALIDARG, "a step of no sequences");
+  for (auto next = continuations.begin(); next != continuations.end(); ++next) {
+    CheckTokens(next->slot, next->tokens);
+    const bool twice = std::any_of(continuations.begin(), next, [&](const auto& s) { return s.slot == next->slot; });
+    if (twice) throw Error(E_INVALIDARG, Label(next->slot) + "it stands twice in one step");
+  }
+  CheckResults(continuations, results);
+}
+
+void Sequences::Step(std::span<const Continuation> continuations, const StepResults& results,
+                     CancellationCheck* check) {
+  Check(continuations, results);
+  tokens_.clear();
+  for (const Continuation& next : continuations) {
+    tokens_.push_back({next.slot, position(next.slot), next.tokens, next.rows, next.best});
+  }
+  const bool complete = forward_.Run(tokens_, results, check);
   for (const Continuation& next : continuations) {
     Sequence& sequence = sequences_[next.slot];
     const uint64_t end = sequence.position + next.tokens.size();

@@ -16,11 +16,12 @@ namespace owml::native {
 
 inline constexpr uint32_t kMaxSequences = 256;
 
-// What a step appends to a sequence, and which of its logits are asked for.
+// What a step appends to a sequence, and which of its logits are asked for: whole rows, or the highest of each.
 struct Continuation {
   uint32_t slot = 0;
   std::span<const int32_t> tokens;
   LogitRows rows = LogitRows::kLast;
+  bool best = false;
 };
 
 class Sequences {
@@ -46,17 +47,17 @@ class Sequences {
   bool CanRewindTo(uint32_t slot, uint64_t position) const;
   std::optional<uint64_t> depth() const { return forward_.cache().depth(); }
 
-  // Throws what Step would throw for the tokens of one sequence.
-  void Check(uint32_t slot, std::span<const int32_t> tokens) const;
+  // Throws what Step would throw before any work.
+  void Check(std::span<const Continuation> continuations, const StepResults& results) const;
 
   // Appends to several sequences, prompts and single tokens side by side. Every matrix is gone through once for the
   // tokens of all (in batches of the size that was set), and each sequence gets the logits that it would get alone, bit
-  // for bit. `logits` takes a row for each one asked for, in the order of the continuations and their tokens. Throws
-  // E_INVALIDARG for a slot that occurs twice, for no tokens and for ids outside the vocabulary,
-  // ERROR_INSUFFICIENT_BUFFER past the capacity or for more rows than `logits` holds, ERROR_CANCELLED where `check`
-  // ended the step; every sequence is then as before, but one that had to go too far back after ERROR_CANCELLED is
-  // empty. Takes no memory.
-  void Step(std::span<const Continuation> continuations, std::span<float> logits, CancellationCheck* check = nullptr);
+  // for bit. Throws E_INVALIDARG for a slot that occurs twice, for no tokens, for ids outside the vocabulary and for
+  // more of the best than settings.best, ERROR_INSUFFICIENT_BUFFER past the capacity or for more than `results` holds,
+  // ERROR_CANCELLED where `check` ended the step; every sequence is then as before, but one that had to go too far back
+  // after ERROR_CANCELLED is empty. Takes no memory.
+  void Step(std::span<const Continuation> continuations, const StepResults& results,
+            CancellationCheck* check = nullptr);
 
  private:
   struct Sequence {
@@ -68,9 +69,12 @@ class Sequences {
   // The slot itself, where it holds a sequence.
   uint32_t Checked(uint32_t slot) const;
   std::string Label(uint32_t slot) const;
+  void CheckTokens(uint32_t slot, std::span<const int32_t> tokens) const;
+  void CheckResults(std::span<const Continuation> continuations, const StepResults& results) const;
 
   uint64_t capacity_;
   uint64_t vocabulary_;
+  uint32_t most_best_;
   std::vector<Sequence> sequences_;     // by slot
   std::vector<SequenceTokens> tokens_;  // of a step
   Forward forward_;

@@ -47,7 +47,7 @@ TEST(AllocationTest, RunningAModelAllocatesNothing) {
         {{1, {tokens.data(), 3}, LogitRows::kAll}, {0, {tokens.data(), 1}, LogitRows::kLast}},
     };
     const size_t before = allocations;
-    for (const auto& step : steps) sequences.Step(step, logits);
+    for (const auto& step : steps) sequences.Step(step, {logits});
     EXPECT_EQ(allocations - before, 0u) << model.name;
   }
 }

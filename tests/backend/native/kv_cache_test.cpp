@@ -145,7 +145,7 @@ TEST_P(RingTest, ACancelledStepLeavesTheSequenceAsBeforeOrEmpty) {
     const Continuation step{0, std::span(tokens).subspan(1000, count)};
     check.looks = static_cast<int>(count / kBatch * GetParam().model.layers);  // into the last batch
     EXPECT_EQ(FailureOf([&] {
-                sequences->Step({&step, 1}, logits, &check);
+                sequences->Step({&step, 1}, {logits}, &check);
               }).code,
               HRESULT_FROM_WIN32(ERROR_CANCELLED));
     ASSERT_EQ(sequences->position(0), position);

@@ -54,7 +54,7 @@ TEST_P(NativeExactnessTest, AnyNumberOfThreadsGivesTheSameBits) {
     const int32_t next = 42;
     for (const std::span<const int32_t> part : {std::span<const int32_t>(tokens), std::span(&next, 1)}) {
       const Continuation step{0, part};
-      sequences.Step({&step, 1}, row);
+      sequences.Step({&step, 1}, {row});
     }
     return row;
   };

@@ -1,6 +1,9 @@
 // What sessions of the native engine have of their own; what they share with other engines is in tests/backend/gguf.
 #include "backend/native/native_session.h"
 
+#include <algorithm>
+#include <functional>
+
 #include "backend/native/native_fixture.h"
 
 namespace owml::test {
@@ -28,6 +31,56 @@ TEST_F(NativeSessionTest, ReportNamesEngineInstructionSetAndThreads) {
     EXPECT_EQ(report.kv_cache_type, KvCacheType::kF16);
     EXPECT_EQ(report.intra_op_threads, 1u);
   }
+}
+
+TEST_F(NativeSessionTest, TheBestTokensOfARunAreThoseOfItsLogits) {
+  const auto whole = Session(), session = Session();
+  ASSERT_NE(session->best_tokens(), nullptr);
+  BestTokens& best_tokens = *session->best_tokens();
+  EXPECT_EQ(best_tokens.max_best_tokens(), 64u);
+  std::vector<int32_t> fed = {1, 75, 104, 111};
+  for (int i = 0; i < 10; ++i) {
+    const auto logits = RunTokens(*whole, fed);
+    std::vector<TokenLogit> best(i % 2 ? 1 : 64);
+    best_tokens.RunForBest(fed, best);
+    EXPECT_EQ(best[0].token, Best(logits));
+    for (const TokenLogit& entry : best) EXPECT_EQ(entry.logit, logits[static_cast<size_t>(entry.token)]);
+    EXPECT_TRUE(std::ranges::is_sorted(best, std::greater(), &TokenLogit::logit));
+    EXPECT_EQ(session->sequence_state()->position(), whole->sequence_state()->position());
+    fed = {best[0].token};
+  }
+}
+
+TEST_F(NativeSessionTest, ARefusedRunForTheBestTokensLeavesTheSequence) {
+  const auto session = Session();
+  const std::vector<int32_t> tokens = {1, 75}, outside = {1, 259};
+  std::vector<TokenLogit> best(65);
+  const auto code = [&](const std::vector<int32_t>& fed, size_t count) {
+    return FailureOf([&] { session->best_tokens()->RunForBest(fed, std::span(best).first(count)); }).code;
+  };
+  EXPECT_EQ(code(tokens, 0), E_INVALIDARG);
+  EXPECT_EQ(code(tokens, 65), E_INVALIDARG);
+  EXPECT_EQ(code(outside, 1), E_INVALIDARG);
+  EXPECT_EQ(code({}, 1), E_INVALIDARG);
+  EXPECT_EQ(code(std::vector<int32_t>(257, 1), 1), HRESULT_FROM_WIN32(ERROR_INSUFFICIENT_BUFFER));
+  EXPECT_EQ(session->sequence_state()->position(), 0u);
+}
+
+// Biases that swallow everything else.
+TEST_F(NativeSessionTest, AmongEqualLogitsTheLowestTokenIsTheBest) {
+  GgufWriter file = TinyLlama();
+  std::vector<float> biases(kTinyVocabulary, 0);
+  for (const size_t token : {200, 7, 78}) biases[token] = 1e9f;
+  file.FloatTensor("output.bias", {kTinyVocabulary}, biases);
+  const auto model = LoadNative(folder_.Write("biased.gguf", file.Bytes()));
+  SessionOptions options;
+  options.intra_op_threads = 2;
+  std::vector<TokenLogit> best(3);
+  const std::vector<int32_t> tokens = {1, 75};
+  model->CreateSession(options)->best_tokens()->RunForBest(tokens, best);
+  EXPECT_EQ(best[0].token, 7);
+  EXPECT_EQ(best[1].token, 78);
+  EXPECT_EQ(best[2].token, 200);
 }
 
 }  // namespace

@@ -116,7 +116,7 @@ std::vector<std::vector<int32_t>> GreedyTexts(const std::shared_ptr<const native
       if (count > 0) parts.push_back({i, std::span(texts[i]).subspan(position, count)});
     }
     if (parts.empty()) return false;
-    sequences.Step(parts, logits);
+    sequences.Step(parts, {logits});
     for (size_t row = 0; row < parts.size(); ++row) {
       const uint32_t slot = parts[row].slot;
       auto& text = texts[slot];

@@ -22,7 +22,7 @@ inline std::vector<float> Append(native::Sequences& sequences, uint32_t slot, st
                                  native::LogitRows rows = native::LogitRows::kLast) {
   std::vector<float> logits((rows == native::LogitRows::kAll ? tokens.size() : 1) * kTinyVocabulary);
   const native::Continuation step{slot, tokens, rows};
-  sequences.Step({&step, 1}, logits);
+  sequences.Step({&step, 1}, {logits});
   return logits;
 }
 

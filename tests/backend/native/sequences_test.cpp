@@ -59,7 +59,7 @@ void ExpectRowsOfAlone(Sequences& sequences, const std::vector<Tokens>& texts, c
     }
     if (step.empty()) return;
     Logits logits(rows.size() * kTinyVocabulary);
-    sequences.Step(step, logits);
+    sequences.Step(step, {logits});
     for (size_t row = 0; row < rows.size(); ++row) {
       ASSERT_TRUE(std::ranges::equal(Row(logits, row), rows[row])) << "row " << row << " of " << rows.size();
     }
@@ -106,9 +106,48 @@ TEST_P(SequencesOfModelsTest, SingleTokensOfFourSequencesAreThoseOfSequencesAlon
       step.push_back({slot, std::span(texts_[2]).subspan(sequences->position(slot), 1)});
     }
     Logits logits(4 * kTinyVocabulary);
-    sequences->Step(step, logits);
+    sequences->Step(step, {logits});
     for (uint32_t slot = 0; slot < 4; ++slot) {
       ASSERT_TRUE(std::ranges::equal(Row(logits, slot), Row(expected_[2], 510 + 10 * slot + i))) << slot;
+    }
+  }
+}
+
+// The `count` highest of whole rows, as a sampler ranks them.
+std::vector<TokenLogit> BestOf(std::span<const float> logits, size_t count) {
+  std::vector<TokenLogit> all;
+  for (size_t i = 0; i < logits.size(); ++i) all.push_back({static_cast<int32_t>(i), logits[i]});
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.logit > b.logit; });
+  all.resize(count);
+  return all;
+}
+
+bool Same(std::span<const TokenLogit> a, std::span<const TokenLogit> b) {
+  return std::ranges::equal(a, b,
+                            [](const auto& x, const auto& y) { return x.token == y.token && x.logit == y.logit; });
+}
+
+TEST_P(SequencesOfModelsTest, TheBestTokensAreThoseOfWholeRowsBesideSequencesThatGetThese) {
+  for (const uint32_t threads : {1, 3}) {
+    const auto sequences =
+        MakeSequences(weights_, {.capacity = 560, .batch_size = 64, .threads = threads, .slots = 4, .best = 12});
+    std::vector<Continuation> step;
+    for (uint32_t slot = 0; slot < 4; ++slot) {
+      sequences->Add();
+      step.push_back({slot, texts_[slot], LogitRows::kLast, /*best=*/slot % 2 == 1});
+    }
+    step[3].rows = LogitRows::kAll;
+    for (const uint32_t count : {1u, 12u}) {
+      Logits logits(2 * kTinyVocabulary);
+      std::vector<TokenLogit> best((1 + texts_[3].size()) * count);
+      sequences->Step(step, {.logits = logits, .best = best, .best_count = count});
+      for (uint32_t slot = 0; slot < 4; ++slot) sequences->RewindTo(slot, 0);
+      EXPECT_TRUE(std::ranges::equal(Row(logits, 0), Row(expected_[0], 0)));
+      EXPECT_TRUE(std::ranges::equal(Row(logits, 1), Row(expected_[2], texts_[2].size() - 1)));
+      EXPECT_TRUE(Same(std::span(best).first(count), BestOf(Row(expected_[1], texts_[1].size() - 1), count)));
+      for (size_t i = 0; i < texts_[3].size(); ++i) {
+        ASSERT_TRUE(Same(std::span(best).subspan((1 + i) * count, count), BestOf(Row(expected_[3], i), count))) << i;
+      }
     }
   }
 }
@@ -172,7 +211,7 @@ TEST_F(SequencesTest, RewindingOneSequenceLeavesTheOthers) {
   changed.insert(changed.end(), other.begin(), other.end());
   const Continuation step[] = {{0, std::span(text).subspan(20)}, {1, other}, {2, std::span(text).subspan(20)}};
   Logits logits(3 * kTinyVocabulary);
-  sequences->Step(step, logits);
+  sequences->Step(step, {logits});
   const Logits plain = Alone(weights_, text, kTiny), rewound = Alone(weights_, changed, kTiny);
   EXPECT_TRUE(std::ranges::equal(Row(logits, 0), Row(plain, text.size() - 1)));
   EXPECT_TRUE(std::ranges::equal(Row(logits, 1), Row(rewound, changed.size() - 1)));
@@ -199,11 +238,12 @@ TEST_F(SequencesTest, ARefusedStepAppendsToNoSequence) {
       {{2, good}, E_INVALIDARG, "no sequence in slot 2 of 3"},
       {{77, good}, E_INVALIDARG, "no sequence in slot 77 of 3"},
       {{0, good, LogitRows::kAll}, HRESULT_FROM_WIN32(ERROR_INSUFFICIENT_BUFFER), "4 rows of 259 logits"},
+      {{0, good, LogitRows::kLast, /*best=*/true}, E_INVALIDARG, "the 0 highest logits"},
   };
   for (const auto& refusal : kRefusals) {
     const Continuation step[] = {{1, good}, refusal.second};
     Logits logits(3 * kTinyVocabulary);
-    const Failure failure = FailureOf([&] { sequences->Step(step, logits); });
+    const Failure failure = FailureOf([&] { sequences->Step(step, {logits}); });
     EXPECT_EQ(failure.code, refusal.code) << failure.sentence;
     EXPECT_THAT(failure.sentence, HasSubstr(refusal.sentence));
     EXPECT_EQ(sequences->position(0), 60u);
@@ -225,10 +265,10 @@ TEST_F(SequencesTest, ACancelledStepAppendsToNoSequence) {
   }
   const Continuation step[] = {{0, std::span(text).subspan(10)}, {1, std::span(text).subspan(10)}};
   Logits logits(2 * kTinyVocabulary);
-  EXPECT_EQ(FailureOf([&] { sequences->Step(step, logits, &check); }).code, HRESULT_FROM_WIN32(ERROR_CANCELLED));
+  EXPECT_EQ(FailureOf([&] { sequences->Step(step, {logits}, &check); }).code, HRESULT_FROM_WIN32(ERROR_CANCELLED));
   EXPECT_EQ(sequences->position(0), 10u);
   EXPECT_EQ(sequences->position(1), 10u);
-  sequences->Step(step, logits);
+  sequences->Step(step, {logits});
   const Logits expected = Alone(weights_, text, kTiny);
   for (uint32_t slot = 0; slot < 2; ++slot) {
     EXPECT_TRUE(std::ranges::equal(Row(logits, slot), Row(expected, text.size() - 1)));
