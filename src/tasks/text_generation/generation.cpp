@@ -205,8 +205,9 @@ bool Generation::EvaluatePrompt() {
     try {
       sequence_->RunPrompt(rest.first(count));
     } catch (const Error& error) {
-      if (error.code() == HRESULT_FROM_WIN32(ERROR_CANCELLED) && Canceled()) return false;
-      throw;
+      if (error.code() != HRESULT_FROM_WIN32(ERROR_CANCELLED) || !Canceled()) throw;
+      sequence_->Synchronize();
+      return false;
     }
     rest = rest.subspan(count);
     if (rest.empty()) return true;

@@ -31,6 +31,9 @@ class Sequence {
   WINML_TEXT_GENERATION_SEQUENCE_STATE Disclosure();
   WINML_TEXT_GENERATION_CAPABILITIES Capabilities();
 
+  // Follows what happened to the stage: after RewindTo the first tokens are left, after a cancelled run perhaps none.
+  void Synchronize();
+
   // Tokens that the model holds, in order.
   const std::vector<uint32_t>& Retained();
 
@@ -70,9 +73,6 @@ class Sequence {
  private:
   bool active() const;
   void RequireOpen() const;
-  // Follows what the application did to the stage: after RewindTo the first tokens are left.
-  void Synchronize();
-
   const ThreadBinding thread_;
   const ComPtr<IWinMLTokenizer> tokenizer_;
   const std::vector<uint32_t> eos_tokens_;

@@ -115,6 +115,25 @@ TEST_F(CancellationTest, ARunThatEndedEarlyIsACancelledPrompt) {
   EXPECT_EQ(Generate({5, 6}, 3).tokens, Expected({5, 6}, 3));
 }
 
+// As a model with windowed layers does it, which cannot go back so far.
+TEST_F(CancellationTest, AContinuationWhoseCancelledRunEmptiedTheModelHoldsNothing) {
+  model->can_end_runs = true;
+  Open();
+  Generate({1, 2}, 2);
+  ASSERT_EQ(State(), WINML_TEXT_GENERATION_SESSION_STATE_READY);
+  const auto source = NewCancellation();
+  model->before_run = [&](size_t) {
+    source->Cancel();
+    model->sequence.clear();
+    return HRESULT_FROM_WIN32(ERROR_CANCELLED);
+  };
+  EXPECT_EQ(Continue({5, 6}, 3, source.Get()).reason, WINML_TEXT_GENERATION_FINISH_REASON_CANCELED);
+  EXPECT_EQ(State(), WINML_TEXT_GENERATION_SESSION_STATE_EMPTY);
+  EXPECT_EQ(SequenceState().retainedTokenCount, 0u);
+  model->before_run = [](size_t) { return S_OK; };
+  EXPECT_EQ(Generate({5, 6}, 3).tokens, Expected({5, 6}, 3));
+}
+
 TEST_F(CancellationTest, ARunThatEndsWithoutBeingAskedToHasFailed) {
   model->can_end_runs = true;
   Open();

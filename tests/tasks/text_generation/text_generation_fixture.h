@@ -193,10 +193,10 @@ class TextGenerationTest : public testing::Test {
     return ReadAll(Start(prompt, Options(max_new_tokens).Get(), cancellation).Get());
   }
 
-  Answer Continue(const Tokens& suffix, UINT32 max_new_tokens) {
+  Answer Continue(const Tokens& suffix, UINT32 max_new_tokens, IWinMLCancellationSource* cancellation = nullptr) {
     ComPtr<IWinMLTextGenerationPullStream> stream;
     EXPECT_EQ(session->ContinueTokens(static_cast<UINT32>(suffix.size()), suffix.data(), Options(max_new_tokens).Get(),
-                                      nullptr, stream.GetAddressOf()),
+                                      cancellation, stream.GetAddressOf()),
               S_OK)
         << openwinml::LastErrorMessage();
     return stream ? ReadAll(stream.Get()) : Answer{};
