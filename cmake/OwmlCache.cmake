@@ -1,8 +1,8 @@
 # Where tools/bootstrap has put the third-party parts. Included by FindOwmlLlama.cmake and FindOwmlOrt.cmake, and by
 # tests that need the fetched model, data or Python.
 #
-# Sets OWML_CACHE_DIR (cache variable), OWML_MODEL_SMOLLM2, OWML_LLAMA_DATA_DIR, OWML_JSON_SCHEMA_SUITE_DIR and
-# OWML_TEST_PYTHON; each of the last four is empty when it has not been fetched.
+# Sets OWML_CACHE_DIR (cache variable), OWML_MODEL_SMOLLM2, OWML_LLAMA_DATA_DIR, OWML_JSON_SCHEMA_SUITE_DIR, OWML_PROSE
+# and OWML_TEST_PYTHON; each of the last five is empty when it has not been fetched.
 if(NOT DEFINED OWML_CACHE_DIR)
   if(NOT "$ENV{OWML_CACHE_DIR}" STREQUAL "")
     set(owml_cache "$ENV{OWML_CACHE_DIR}")
@@ -36,6 +36,9 @@ owml_first_existing(OWML_LLAMA_DATA_DIR "${OWML_CACHE_DIR}/llama-data-${owml_ver
 
 string(JSON owml_version GET "${OWML_PACKAGES_JSON}" json_schema_suite version)
 owml_first_existing(OWML_JSON_SCHEMA_SUITE_DIR "${OWML_CACHE_DIR}/json-schema-suite-${owml_version}/draft2020-12")
+
+string(JSON owml_version GET "${OWML_PACKAGES_JSON}" prose version)
+owml_first_existing(OWML_PROSE "${OWML_CACHE_DIR}/moby-dick-${owml_version}.txt")
 
 # The folder's name holds Python's version and the first 12 digits of the SHA-256 of the requirements.
 file(SHA256 "${OWML_SETUP_ROOT}/tools/requirements-test.txt" owml_digest)

