@@ -17,40 +17,64 @@ namespace owml::kernels {
 // Stands for minus infinity, without its NaNs.
 inline constexpr float kLowestScore = -1e30f;
 
-// scores[r][at..at+16P) = query r times the keys of 16P positions.
+// Keys and values of a block of positions.
+template <class V, CacheType Type>
+struct Block {
+  const std::byte* keys;    // of the block's first position
+  const std::byte* values;  // of the same
+  size_t width;
+
+  // Positions 16 p to 16 p + 15 at dimension d.
+  OWML_INLINE typename V::F Keys(size_t p, size_t d) const {
+    return Cache<V, Type>::Keys(keys + p * 16 * KeyBytes(Type, width), d);
+  }
+  // Dimensions d to d + 15 of a position.
+  OWML_INLINE typename V::F Values(size_t position, size_t d) const {
+    return Cache<V, Type>::Values(values + position * ValueBytes(Type, width), width, d);
+  }
+};
+
+// scores[r][16p..16(p+P)) = query r times keys.
 template <class V, CacheType Type, int R, int P>
-OWML_INLINE void KeyScores(const AttendCall& call, size_t row, const std::byte* keys, float (*scores)[kAttentionBlock],
-                           size_t at) {
-  const size_t group_bytes = 16 * KeyBytes(Type, call.width);
+OWML_INLINE void KeyScores(const float* const* queries, const Block<V, Type>& block, size_t p,
+                           float (*scores)[kAttentionBlock]) {
   typename V::F sum[R][P];
-  OWML_UNROLL for (int r = 0; r < R; ++r) { OWML_UNROLL for (int p = 0; p < P; ++p) sum[r][p] = V::Set(0.0f); }
-  const float* const* queries = call.queries + row;
-  for (size_t d = 0; d < call.width; ++d) {
+  OWML_UNROLL for (int r = 0; r < R; ++r) { OWML_UNROLL for (int i = 0; i < P; ++i) sum[r][i] = V::Set(0.0f); }
+  for (size_t d = 0; d < block.width; ++d) {
     typename V::F k[P];
-    OWML_UNROLL for (int p = 0; p < P; ++p) k[p] = Cache<V, Type>::Keys(keys + p * group_bytes, d);
+    OWML_UNROLL for (int i = 0; i < P; ++i) k[i] = block.Keys(p + i, d);
     OWML_UNROLL for (int r = 0; r < R; ++r) {
       const typename V::F q = V::Set(queries[r][d]);
-      OWML_UNROLL for (int p = 0; p < P; ++p) sum[r][p] = V::Fma(k[p], q, sum[r][p]);
+      OWML_UNROLL for (int i = 0; i < P; ++i) sum[r][i] = V::Fma(k[i], q, sum[r][i]);
     }
   }
   OWML_UNROLL for (int r = 0; r < R; ++r) {
-    OWML_UNROLL for (int p = 0; p < P; ++p) V::Store(scores[r] + at + 16 * p, sum[r][p]);
+    OWML_UNROLL for (int i = 0; i < P; ++i) V::Store(scores[r] + 16 * (p + i), sum[r][i]);
   }
+}
+
+// The same for `count` positions, rounded up to 16.
+template <class V, CacheType Type, int R>
+OWML_INLINE void BlockScores(const float* const* queries, const Block<V, Type>& block, size_t count,
+                             float (*scores)[kAttentionBlock]) {
+  constexpr int kWidth = V::kAttentionWidth;
+  const size_t vectors = (count + 15) / 16;
+  size_t p = 0;
+  for (; p + kWidth <= vectors; p += kWidth) KeyScores<V, Type, R, kWidth>(queries, block, p, scores);
+  for (; p < vectors; ++p) KeyScores<V, Type, R, 1>(queries, block, p, scores);
 }
 
 // state[dimensions d to d+16D) of R rows += weights times values of positions `from` to `to` of a block.
 template <class V, CacheType Type, int R, int D>
-OWML_INLINE void AddValuesAt(const AttendCall& call, const std::byte* values, size_t from, size_t to,
-                             const float (*weights)[kAttentionBlock], float* states, size_t d) {
-  const size_t state_size = AttentionStateSize(call.width);
+OWML_INLINE void AddValuesAt(const Block<V, Type>& block, size_t from, size_t to,
+                             const float (*weights)[kAttentionBlock], float* states, size_t state_size, size_t d) {
   typename V::F sum[R][D];
   OWML_UNROLL for (int r = 0; r < R; ++r) {
     OWML_UNROLL for (int i = 0; i < D; ++i) sum[r][i] = V::Load(states + r * state_size + d + 16 * i);
   }
   for (size_t position = from; position < to; ++position) {
-    const std::byte* row = values + position * ValueBytes(Type, call.width);
     typename V::F v[D];
-    OWML_UNROLL for (int i = 0; i < D; ++i) v[i] = Cache<V, Type>::Values(row, call.width, d + 16 * i);
+    OWML_UNROLL for (int i = 0; i < D; ++i) v[i] = block.Values(position, d + 16 * i);
     OWML_UNROLL for (int r = 0; r < R; ++r) {
       const typename V::F weight = V::Set(weights[r][position]);
       OWML_UNROLL for (int i = 0; i < D; ++i) sum[r][i] = V::Fma(weight, v[i], sum[r][i]);
@@ -62,15 +86,16 @@ OWML_INLINE void AddValuesAt(const AttendCall& call, const std::byte* values, si
 }
 
 template <class V, CacheType Type, int R>
-OWML_INLINE void AddValues(const AttendCall& call, const std::byte* values, size_t from, size_t to,
-                           const float (*weights)[kAttentionBlock], float* states) {
-  constexpr int kWidth = V::template AttentionWidth<R>();
+OWML_INLINE void AddValues(const Block<V, Type>& block, size_t from, size_t to, const float (*weights)[kAttentionBlock],
+                           float* states) {
+  constexpr int kWidth = V::kAttentionWidth;
   if (from >= to) return;
+  const size_t state_size = AttentionStateSize(block.width), end = PaddedWidth(block.width);
   size_t d = 0;
-  for (; d + 16 * kWidth <= PaddedWidth(call.width); d += 16 * kWidth) {
-    AddValuesAt<V, Type, R, kWidth>(call, values, from, to, weights, states, d);
+  for (; d + 16 * kWidth <= end; d += 16 * kWidth) {
+    AddValuesAt<V, Type, R, kWidth>(block, from, to, weights, states, state_size, d);
   }
-  for (; d < PaddedWidth(call.width); d += 16) AddValuesAt<V, Type, R, 1>(call, values, from, to, weights, states, d);
+  for (; d < end; d += 16) AddValuesAt<V, Type, R, 1>(block, from, to, weights, states, state_size, d);
 }
 
 // Turns the scores of one row into weights relative to its maximum so far, and brings the state up to that maximum.
@@ -84,22 +109,24 @@ OWML_INLINE void SoftmaxStep(float* scores, size_t skip, size_t count, float cap
   }
   for (size_t i = 0; i < skip; ++i) scores[i] = kLowestScore;
   for (size_t i = count; i < kAttentionBlock; ++i) scores[i] = kLowestScore;
-  typename V::F highest = V::Set(state[padded]);
-  OWML_UNROLL for (int i = 0; i < 4; ++i) highest = V::Max(highest, V::Load(scores + 16 * i));
-  const float maximum = V::MaxLaneFloat(highest);
-  alignas(64) float correction[16];
-  V::Store(correction, Exp<V>(V::Set(state[padded] - maximum)));
-  typename V::F sum = V::Set(0.0f);
+  typename V::F score[4], highest = V::Set(state[padded]);
   OWML_UNROLL for (int i = 0; i < 4; ++i) {
-    const typename V::F weight = Exp<V>(V::Sub(V::Load(scores + 16 * i), V::Set(maximum)));
-    V::Store(scores + 16 * i, weight);
+    score[i] = V::Load(scores + 16 * i);
+    highest = V::Max(highest, score[i]);
   }
+  const float maximum = V::MaxLaneFloat(highest);
+  typename V::F sum = V::Load(state + padded + 16);
+  if (maximum != state[padded]) {
+    const typename V::F correction = Exp<V>(V::Set(state[padded] - maximum));
+    state[padded] = maximum;
+    sum = V::Mul(sum, correction);
+    for (size_t d = 0; d < padded; d += 16) V::Store(state + d, V::Mul(V::Load(state + d), correction));
+  }
+  OWML_UNROLL for (int i = 0; i < 4; ++i) V::Store(scores + 16 * i, Exp<V>(V::Sub(score[i], V::Set(maximum))));
   for (size_t i = 0; i < skip; ++i) scores[i] = 0.0f;
   for (size_t i = count; i < kAttentionBlock; ++i) scores[i] = 0.0f;
   OWML_UNROLL for (int i = 0; i < 4; ++i) sum = V::Add(sum, V::Load(scores + 16 * i));
-  state[padded] = maximum;
-  state[padded + 1] = __builtin_fmaf(state[padded + 1], correction[0], SumLanes<V>(sum));
-  for (size_t d = 0; d < padded; d += 16) V::Store(state + d, V::Mul(V::Load(state + d), V::Set(correction[0])));
+  V::Store(state + padded + 16, sum);
 }
 
 // Positions of a block that a row sees.
@@ -108,11 +135,17 @@ struct SeenPositions {
   size_t to;
 };
 
+// What a row sees of a block.
+OWML_INLINE SeenPositions SeenOf(const AttendCall& call, size_t row, size_t block, size_t count) {
+  const size_t first = call.firsts[row], last = call.ends[row];
+  return {first > block ? first - block : 0, last - block < count ? last - block : count};
+}
+
 // What all rows see is added for all at once, the rest row by row in the order of positions.
 template <class V, CacheType Type, int R>
-OWML_INLINE void AddBlock(const AttendCall& call, const std::byte* values, const SeenPositions (&seen)[R],
+OWML_INLINE void AddBlock(const Block<V, Type>& block, const SeenPositions (&seen)[R],
                           const float (*weights)[kAttentionBlock], float* states) {
-  const size_t state_size = AttentionStateSize(call.width);
+  const size_t state_size = AttentionStateSize(block.width);
   size_t from = 0, to = kAttentionBlock;
   for (int r = 0; r < R; ++r) {
     if (seen[r].from > from) from = seen[r].from;
@@ -120,60 +153,61 @@ OWML_INLINE void AddBlock(const AttendCall& call, const std::byte* values, const
   }
   if (to < from) to = from;
   for (int r = 0; r < R && R > 1; ++r) {
-    const size_t end = seen[r].to < from ? seen[r].to : from;
-    AddValues<V, Type, 1>(call, values, seen[r].from, end, weights + r, states + r * state_size);
+    const size_t stop = seen[r].to < from ? seen[r].to : from;
+    AddValues<V, Type, 1>(block, seen[r].from, stop, weights + r, states + r * state_size);
   }
-  AddValues<V, Type, R>(call, values, from, to, weights, states);
+  AddValues<V, Type, R>(block, from, to, weights, states);
   for (int r = 0; r < R && R > 1; ++r) {
-    AddValues<V, Type, 1>(call, values, to, seen[r].to, weights + r, states + r * state_size);
+    AddValues<V, Type, 1>(block, to, seen[r].to, weights + r, states + r * state_size);
   }
+}
+
+template <class V>
+OWML_INLINE void StartState(float* state, size_t padded) {
+  for (size_t d = 0; d < padded; d += 16) V::Store(state + d, V::Set(0.0f));
+  V::Store(state + padded, V::Set(kLowestScore));
+  V::Store(state + padded + 16, V::Set(0.0f));
 }
 
 template <class V, CacheType Type, int R>
 void AttendRows(const AttendCall& call, size_t row) {
-  constexpr int kWidth = V::template AttentionWidth<R>();
   const size_t padded = PaddedWidth(call.width), state_size = AttentionStateSize(call.width);
   float* states = call.states + row * state_size;
   size_t end = 0;
   for (int r = 0; r < R; ++r) {
-    float* state = states + r * state_size;
-    for (size_t d = 0; d < padded; d += 16) V::Store(state + d, V::Set(0.0f));
-    state[padded] = kLowestScore;
-    state[padded + 1] = 0.0f;
+    StartState<V>(states + r * state_size, padded);
     if (call.ends[row + r] > end) end = call.ends[row + r];
   }
   alignas(64) float scores[R][kAttentionBlock] = {};
-  for (size_t block = call.begin; block < end; block += kAttentionBlock) {
-    const size_t count = end - block < kAttentionBlock ? end - block : kAttentionBlock;
-    const std::byte* keys = call.keys + block * KeyBytes(Type, call.width);
-    size_t at = 0;
-    for (; at + 16 * kWidth <= count; at += 16 * kWidth) {
-      KeyScores<V, Type, R, kWidth>(call, row, keys + at * KeyBytes(Type, call.width), scores, at);
-    }
-    for (; at < count; at += 16) {
-      KeyScores<V, Type, R, 1>(call, row, keys + at * KeyBytes(Type, call.width), scores, at);
-    }
+  for (size_t at = call.begin; at < end; at += kAttentionBlock) {
+    const size_t count = end - at < kAttentionBlock ? end - at : kAttentionBlock;
+    const Block<V, Type> block{call.keys + at * KeyBytes(Type, call.width),
+                               call.values + at * ValueBytes(Type, call.width), call.width};
+    BlockScores<V, Type, R>(call.queries + row, block, count, scores);
     SeenPositions seen[R];
     for (int r = 0; r < R; ++r) {
-      const size_t first = call.firsts[row + r], last = call.ends[row + r];
-      seen[r] = {first > block ? first - block : 0, last - block < count ? last - block : count};
+      seen[r] = SeenOf(call, row + r, at, count);
       SoftmaxStep<V>(scores[r], seen[r].from, seen[r].to, call.cap, states + r * state_size, padded);
     }
-    AddBlock<V, Type, R>(call, call.values + block * ValueBytes(Type, call.width), seen, scores, states);
+    AddBlock<V, Type, R>(block, seen, scores, states);
   }
 }
 
+// Groups of at most six rows, which the registers hold, that differ by no more than one.
 template <class V, CacheType Type>
 void Attend(const AttendCall& call) {
-  size_t row = 0;
-  if constexpr (V::kAttentionRows >= 8) {
-    for (; row + 8 <= call.rows; row += 8) AttendRows<V, Type, 8>(call, row);
-    for (; row + 6 <= call.rows; row += 6) AttendRows<V, Type, 6>(call, row);
+  constexpr size_t kMost = 6;
+  const size_t groups = (call.rows + kMost - 1) / kMost;
+  for (size_t group = 0, row = 0; group < groups; ++group) {
+    const size_t count = (call.rows + group) / groups;
+    if (count == 1) AttendRows<V, Type, 1>(call, row);
+    if (count == 2) AttendRows<V, Type, 2>(call, row);
+    if (count == 3) AttendRows<V, Type, 3>(call, row);
+    if (count == 4) AttendRows<V, Type, 4>(call, row);
+    if (count == 5) AttendRows<V, Type, 5>(call, row);
+    if (count == 6) AttendRows<V, Type, 6>(call, row);
+    row += count;
   }
-  for (; row + 4 <= call.rows; row += 4) AttendRows<V, Type, 4>(call, row);
-  for (; row + 3 <= call.rows; row += 3) AttendRows<V, Type, 3>(call, row);
-  for (; row + 2 <= call.rows; row += 2) AttendRows<V, Type, 2>(call, row);
-  for (; row < call.rows; ++row) AttendRows<V, Type, 1>(call, row);
 }
 
 template <class V>
@@ -182,19 +216,18 @@ void MergeAttention(float* total, const float* part, size_t width) {
   const float maximum = total[padded] > part[padded] ? total[padded] : part[padded];
   const typename V::F keep = Exp<V>(V::Set(total[padded] - maximum));
   const typename V::F take = Exp<V>(V::Set(part[padded] - maximum));
-  for (size_t d = 0; d < padded; d += 16) {
-    V::Store(total + d, V::Fma(V::Load(part + d), take, V::Mul(V::Load(total + d), keep)));
-  }
-  alignas(64) float sum[16];
-  V::Store(sum, V::Fma(V::Set(part[padded + 1]), take, V::Mul(V::Set(total[padded + 1]), keep)));
+  const auto merge = [&](size_t at) {
+    V::Store(total + at, V::Fma(V::Load(part + at), take, V::Mul(V::Load(total + at), keep)));
+  };
+  for (size_t d = 0; d < padded; d += 16) merge(d);
+  merge(padded + 16);
   total[padded] = maximum;
-  total[padded + 1] = sum[0];
 }
 
 template <class V>
 void FinishAttention(const float* state, size_t width, float* out) {
   const size_t padded = PaddedWidth(width);
-  const typename V::F sum = V::Set(state[padded + 1]);
+  const typename V::F sum = V::Set(SumLanes<V>(V::Load(state + padded + 16)));
   for (size_t d = 0; d < width; d += 16) {
     const typename V::F value = V::Div(V::Load(state + d), sum);
     if (width - d >= 16) {

@@ -41,10 +41,11 @@ inline constexpr size_t kAttentionBlock = 64;
 inline constexpr size_t kAttentionSegment = 512;
 
 // Query rows of a call: heads of one token or of a few neighbours that share a KV head.
-inline constexpr size_t kMaxAttendRows = 8;
+inline constexpr size_t kMaxAttendRows = 16;
 
-// Softmax of a range in the making: sums of [PaddedWidth] values, then maximum, then sum of weights.
-constexpr size_t AttentionStateSize(size_t width) { return PaddedWidth(width) + 2; }
+// Softmax of a range in the making: sums of [PaddedWidth] values, the maximum in front of 16 numbers, then 16 sums of
+// weights, which together are the sum of all.
+constexpr size_t AttentionStateSize(size_t width) { return PaddedWidth(width) + 32; }
 
 // Rows see the positions `firsts` to before `ends`, or from `begin` on where that is later. The ends lie in one block,
 // and so do the positions where rows begin.

@@ -28,12 +28,7 @@ struct Avx2Vector {
   static constexpr bool kHasGemm = true;
   static constexpr bool kNarrowSums = true;
   static constexpr int kTile = 2;
-  static constexpr int kAttentionRows = 4;
-  // Vectors of positions or dimensions that R rows of attention take at once.
-  template <int R>
-  static constexpr int AttentionWidth() {
-    return 1;
-  }
+  static constexpr int kAttentionWidth = 1;  // vectors of positions or dimensions that rows of attention take at once
 
   static OWML_INLINE F Set(float x) { return {_mm256_set1_ps(x), _mm256_set1_ps(x)}; }
   static OWML_INLINE F Load(const float* x) { return {_mm256_loadu_ps(x), _mm256_loadu_ps(x + 8)}; }

@@ -23,12 +23,7 @@ struct Avx512Vector {
   static constexpr bool kHasGemm = true;
   static constexpr bool kNarrowSums = false;
   static constexpr int kTile = 8;
-  static constexpr int kAttentionRows = 8;
-  // Vectors of positions or dimensions that R rows of attention take at once.
-  template <int R>
-  static constexpr int AttentionWidth() {
-    return R <= 6 ? 4 : 2;
-  }
+  static constexpr int kAttentionWidth = 4;  // vectors of positions or dimensions that rows of attention take at once
 
   static OWML_INLINE F Set(float x) { return _mm512_set1_ps(x); }
   static OWML_INLINE F Load(const float* x) { return _mm512_loadu_ps(x); }

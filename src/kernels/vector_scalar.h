@@ -27,12 +27,7 @@ struct ScalarVector {
   static constexpr bool kHasGemm = false;
   static constexpr bool kNarrowSums = false;
   static constexpr int kTile = 2;
-  static constexpr int kAttentionRows = 4;
-  // Vectors of positions or dimensions that R rows of attention take at once.
-  template <int R>
-  static constexpr int AttentionWidth() {
-    return 1;
-  }
+  static constexpr int kAttentionWidth = 1;  // vectors of positions or dimensions that rows of attention take at once
 
   template <class Function>
   static OWML_INLINE F Each(Function function) {
