@@ -37,6 +37,8 @@ class Arena {
   // Everything handed out is free again.
   void Reset() { used_ = 0; }
 
+  // Null without memory.
+  const std::byte* data() const { return memory_.get(); }
   uint64_t used() const { return used_; }
   uint64_t high_water() const { return high_water_; }
   uint64_t capacity() const { return capacity_; }

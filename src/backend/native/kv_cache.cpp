@@ -22,25 +22,32 @@ uint64_t PositionsOf(uint32_t window, const KvCacheShape& shape) {
 
 }  // namespace
 
-KvCache::KvCache(const KvCacheShape& shape)
-    : shape_(shape),
-      key_bytes_(kernels::KeyBytes(shape.type, shape.head_width)),
-      value_bytes_(kernels::ValueBytes(shape.type, shape.head_width)) {
+KvCache::KvCache(const KvCacheShape& shape, Device* device) : shape_(shape) {
+  const uint64_t key = kernels::KeyBytes(shape.type, shape.head_width);
+  const uint64_t value = kernels::ValueBytes(shape.type, shape.head_width);
   const std::string times = shape.slots == 1 ? "" : std::to_string(shape.slots) + " times ";
-  const std::string purpose = "the keys and values of " + times + std::to_string(shape.capacity) + " tokens";
-  const uint64_t most = INT64_MAX / (key_bytes_ + value_bytes_) / shape.slots;
+  const std::string purpose = times + std::to_string(shape.capacity) + " tokens";
+  const uint64_t most = INT64_MAX / (key + value) / shape.slots;
+  uint64_t slot_positions = 0;  // of all heads of all layers
   for (const uint32_t window : shape.windows) {
     const uint64_t positions = PositionsOf(window, shape);
-    if (positions > (most - slot_positions_) / shape.kv_heads) {
-      throw Error(E_OUTOFMEMORY, "there is no memory for " + purpose);
+    if (positions > (most - slot_positions) / shape.kv_heads) {
+      throw Error(E_OUTOFMEMORY, "there is no memory for the keys and values of " + purpose);
     }
-    layers_.push_back({positions, slot_positions_});
-    slot_positions_ += positions * shape.kv_heads;
+    layers_.push_back({.type = shape.type, .capacity = shape.capacity, .positions = positions, .window = window});
+    slot_positions += positions * shape.kv_heads;
   }
-  arena_ = FilledArena(purpose, Arena::Pages::kUsual, [&](Arena& arena) {
-    keys_ = arena.Take<std::byte>(shape.slots * slot_positions_ * key_bytes_);
-    values_ = arena.Take<std::byte>(shape.slots * slot_positions_ * value_bytes_);
-  });
+  keys_ = device->Allocate(shape.slots * slot_positions * key, MemoryUse::kCache, "the keys of " + purpose);
+  values_ = device->Allocate(shape.slots * slot_positions * value, MemoryUse::kCache, "the values of " + purpose);
+  const Tensor all_keys(ElementType::kByte, {shape.slots, slot_positions * key}, keys_.address);
+  const Tensor all_values(ElementType::kByte, {shape.slots, slot_positions * value}, values_.address);
+  uint64_t before = 0;  // positions of the heads of earlier layers
+  for (CacheLayer& layer : layers_) {
+    const uint64_t positions = layer.positions * shape.kv_heads;
+    layer.keys = all_keys.Slice(1, before * key, positions * key).Split(1, layer.positions * key);
+    layer.values = all_values.Slice(1, before * value, positions * value).Split(1, layer.positions * value);
+    before += positions;
+  }
 }
 
 bool KvCache::Remembers(uint64_t position, uint64_t written) const {

@@ -1,15 +1,13 @@
-// Keys and values of the sequences of a forward pass, one in each slot, in the layout of the attention kernels. A layer
-// that sees a window keeps only the last positions, in a ring.
+// Keys and values of the sequences of a forward pass, one in each slot, in the layout of the attention kernels and in
+// the memory of a device. A layer that sees a window keeps only the last positions, in a ring.
 // Owned by the pass; which positions are valid is the business of whoever counts them.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
-#include "backend/native/arena.h"
-#include "kernels/cache_type.h"
+#include "backend/native/device/device.h"
 
 namespace owml::native {
 
@@ -26,19 +24,9 @@ struct KvCacheShape {
 class KvCache {
  public:
   // Throws E_OUTOFMEMORY.
-  explicit KvCache(const KvCacheShape& shape);
+  KvCache(const KvCacheShape& shape, Device* device);
 
-  kernels::CacheType type() const { return shape_.type; }
-
-  // The memory of a head. Positions lie at their Place; segments of attention, which begin at multiples of
-  // kAttentionSegment, lie in one piece.
-  std::byte* keys(uint32_t slot, uint32_t layer, uint32_t head) const {
-    return keys_ + First(slot, layer, head) * key_bytes_;
-  }
-  std::byte* values(uint32_t slot, uint32_t layer, uint32_t head) const {
-    return values_ + First(slot, layer, head) * value_bytes_;
-  }
-  uint64_t Place(uint32_t layer, uint64_t position) const { return position % layers_[layer].positions; }
+  const std::vector<CacheLayer>& layers() const { return layers_; }
 
   // Whether a slot in which positions below `written` have been written can go on at `position`: what tokens from there
   // on see of the positions before it is still there.
@@ -46,26 +34,14 @@ class KvCache {
   // How far any slot can go back; nothing where all positions are kept.
   std::optional<uint64_t> depth() const;
 
-  uint64_t bytes() const { return arena_.capacity(); }
+  uint64_t bytes() const { return keys_.bytes + values_.bytes; }
 
  private:
-  struct Layer {
-    uint64_t positions = 0;  // of a head; the capacity, or fewer in a ring
-    uint64_t before = 0;     // positions of the heads of earlier layers
-  };
   bool IsRing(size_t layer) const { return layers_[layer].positions < shape_.capacity; }
-  uint64_t First(uint32_t slot, uint32_t layer, uint32_t head) const {
-    return slot * slot_positions_ + layers_[layer].before + head * layers_[layer].positions;
-  }
 
   KvCacheShape shape_;
-  std::vector<Layer> layers_;
-  uint64_t slot_positions_ = 0;  // of all heads
-  uint64_t key_bytes_ = 0;       // of one position
-  uint64_t value_bytes_ = 0;
-  std::byte* keys_ = nullptr;
-  std::byte* values_ = nullptr;
-  Arena arena_;
+  DeviceMemory keys_, values_;
+  std::vector<CacheLayer> layers_;
 };
 
 }  // namespace owml::native

@@ -18,7 +18,7 @@ ModelWeights::ModelWeights(std::shared_ptr<const std::vector<GgufFile>> files, c
                            const ModelPlan& plan, const ModelTensors& tensors)
     : files_(std::move(files)),
       plan_(plan),
-      embedding_(tensors.embedding.tensor->data.data()),
+      embedding_(tensors.embedding.tensor->data),
       embedding_type_(WeightTypeOf(tensors.embedding.tensor->type).value()),
       layers_(tensors.layers.size()) {
   Arena measure;
@@ -114,11 +114,6 @@ void ModelWeights::CheckFactors(std::span<const float> factors, const TensorPart
 
 std::span<const float> ModelWeights::RopeFactorsFor(uint64_t capacity) const {
   return capacity > plan_.original_context ? long_factors_ : short_factors_;
-}
-
-void ModelWeights::Embed(int32_t token, float* out) const {
-  const size_t row_bytes = kernels::RowBytes(embedding_type_, plan_.width);
-  kernels::DequantizeRow(embedding_type_, embedding_ + static_cast<size_t>(token) * row_bytes, plan_.width, out);
 }
 
 }  // namespace owml::native

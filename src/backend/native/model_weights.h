@@ -40,11 +40,13 @@ class ModelWeights {
   const float* output_norm() const { return output_norm_; }
   const PackedMatrix& head() const { return head_; }
   const float* head_bias() const { return head_bias_; }
+  // Everything above lies in it; never changed.
+  std::span<const std::byte> memory() const { return {arena_.data(), arena_.used()}; }
+  // Rows of tokens as they lie in the file.
+  std::span<const std::byte> embedding() const { return embedding_; }
+  kernels::WeightType embedding_type() const { return embedding_type_; }
   // Divisors of the angles for a sequence of so many positions; empty where there are none.
   std::span<const float> RopeFactorsFor(uint64_t capacity) const;
-
-  // out = the embedding of a token, [D].
-  void Embed(int32_t token, float* out) const;
 
  private:
   // What is done with each weight in the arena.
@@ -59,7 +61,7 @@ class ModelWeights {
 
   std::shared_ptr<const std::vector<GgufFile>> files_;
   ModelPlan plan_;
-  const std::byte* embedding_ = nullptr;
+  std::span<const std::byte> embedding_;
   kernels::WeightType embedding_type_ = kernels::WeightType::kF32;
   std::vector<Layer> layers_;
   const float* output_norm_ = nullptr;

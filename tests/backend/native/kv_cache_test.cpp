@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "backend/native/device/cpu_device.h"
 #include "backend/native/native_fixture.h"
 #include "backend/native/random_models.h"
 #include "backend/native/sequences_fixture.h"
@@ -209,7 +210,11 @@ INSTANTIATE_TEST_SUITE_P(Model, RingTest, testing::ValuesIn(WindowedModels()), W
 TEST(KvCacheTest, MoreThanCanBeCountedIsRefused) {
   native::KvCacheShape shape{.slots = 256, .kv_heads = 1024, .head_width = 1024, .capacity = uint64_t{1} << 60};
   shape.windows.assign(100, 0);
-  EXPECT_EQ(FailureOf([&] { native::KvCache cache(shape); }).code, E_OUTOFMEMORY);
+  EXPECT_EQ(FailureOf([&] {
+              native::CpuDevice device(1, kernels::KernelsFor(kernels::Isa::kScalar));
+              native::KvCache cache(shape, &device);
+            }).code,
+            E_OUTOFMEMORY);
 }
 
 }  // namespace

@@ -1,0 +1,91 @@
+// Dividing products among threads.
+// A piece is several units of 32 outputs, which are two panels, and one block of the next matrix's input.
+#include "backend/native/device/cpu_products.h"
+
+#include <algorithm>
+
+#include "backend/native/device/cpu_address.h"
+
+namespace owml::native {
+
+void CpuProducts::Reserve(const GateUp& op) {
+  const uint64_t rows = op.out.extent(0);
+  if (rows <= thread_rows_) return;
+  memory_ = FilledArena("the gates of a batch", Arena::Pages::kUsual,
+                        [&](Arena& arena) { gate_up_ = arena.Take<float>(workers_.size() * 2 * rows * kUnitRows); });
+  thread_rows_ = rows;
+}
+
+void MultiplyRows(const kernels::Kernels& kernels, const Matrix& matrix, const Tensor& x, uint64_t n, uint64_t row,
+                  uint64_t rows, float* out, uint64_t out_stride, bool accumulate) {
+  const uint64_t panel = row / kernels::kPanelRows * kernels::PanelBytes(matrix.type, matrix.columns);
+  const bool blocks = x.type() == ElementType::kQ8;
+  kernels.Matmul(matrix.type)({.panels = Pointer<const std::byte>(matrix.panels + panel),
+                               .rows = rows,
+                               .columns = matrix.columns,
+                               .q8 = blocks ? Blocks(x, 0) : nullptr,
+                               .f32 = blocks ? nullptr : Floats(x, 0),
+                               .tokens = n,
+                               .out = out,
+                               .out_stride = out_stride,
+                               .accumulate = accumulate});
+}
+
+void MultiplyUnit(const kernels::Kernels& kernels, const Matrix& matrix, DeviceAddress bias, const Tensor& x,
+                  uint64_t n, uint64_t row, uint64_t rows, float* out) {
+  MultiplyRows(kernels, matrix, x, n, row, rows, out, kUnitRows, /*accumulate=*/false);
+  for (uint64_t i = 0; bias && i < n; ++i) {
+    kernels.add_scaled(out + i * kUnitRows, Pointer<const float>(bias) + row, 1, rows);
+  }
+}
+
+// Pieces may begin in one matrix and end in another.
+void CpuProducts::Run(const Job& job, uint64_t n) noexcept {
+  uint64_t units = 0;
+  for (const Operation& operation : job.operations) units += Units(std::get<MatMul>(operation).matrix.rows);
+  const uint32_t pieces = PiecesOf(units, workers_);
+  workers_.Run(pieces, [&](uint32_t piece, uint32_t) noexcept {
+    uint64_t begin = units * piece / pieces, end = units * (piece + 1) / pieces;
+    for (const Operation& operation : job.operations) {
+      const MatMul& op = std::get<MatMul>(operation);
+      const uint64_t count = Units(op.matrix.rows);
+      if (begin < std::min(end, count)) {
+        const uint64_t row = begin * kUnitRows;
+        MultiplyRows(kernels_, op.matrix, op.x, n, row,
+                     std::min(op.matrix.rows, std::min(end, count) * kUnitRows) - row, Floats(op.out, 0) + row,
+                     op.out.stride(0) / sizeof(float), op.accumulate);
+      }
+      if (end <= count) break;
+      begin = begin > count ? begin - count : 0;
+      end -= count;
+    }
+  });
+}
+
+// What is computed for 32 outputs stays in the cache of the processor that computes it.
+void CpuProducts::Run(const GateUp& op, uint64_t n) noexcept {
+  const auto activate = op.activation == Activation::kGelu ? kernels_.gelu_multiply : kernels_.silu_multiply;
+  const uint64_t units = Units(op.gate.rows);
+  const uint32_t pieces = PiecesOf(units, workers_);
+  workers_.Run(pieces, [&](uint32_t piece, uint32_t thread) noexcept {
+    float* gate = gate_up_ + thread * 2 * thread_rows_ * kUnitRows;
+    float* up = gate + thread_rows_ * kUnitRows;
+    for (uint64_t unit = units * piece / pieces; unit < units * (piece + 1) / pieces; ++unit) {
+      const uint64_t row = unit * kUnitRows;
+      const uint64_t rows = std::min(kUnitRows, op.gate.rows - row);
+      MultiplyUnit(kernels_, op.gate, op.gate_bias, op.gate_x, n, row, rows, gate);
+      MultiplyUnit(kernels_, op.up, op.up_bias, op.up_x, n, row, rows, up);
+      for (uint64_t i = 0; i < n; ++i) {
+        float* g = gate + i * kUnitRows;
+        activate(g, up + i * kUnitRows, rows);
+        if (op.out.type() == ElementType::kQ8) {
+          kernels_.quantize(g, kernels::kBlock, Blocks(op.out, i) + unit);
+        } else {
+          std::copy_n(g, rows, Floats(op.out, i) + row);
+        }
+      }
+    }
+  });
+}
+
+}  // namespace owml::native

@@ -1,0 +1,37 @@
+// The threads of the CPU device, whose times are taken while a profile wants them.
+// Used by the parts of the device that divide work.
+#pragma once
+
+#include "backend/native/job_times.h"
+#include "backend/native/thread_pool.h"
+
+namespace owml::native {
+
+class Workers {
+ public:
+  explicit Workers(uint32_t threads) : pool_(threads) {}
+
+  uint32_t size() const { return pool_.size(); }
+
+  void FollowAffinity() { pool_.FollowAffinity(); }
+
+  // Null: no times.
+  void Watch(JobTimes* times) { times_ = times; }
+
+  // As ThreadPool::Run.
+  template <class Work>
+  void Run(uint32_t count, Work&& work) {
+    if (!times_) return pool_.Run(count, work);
+    pool_.Run(count, [&](uint32_t piece, uint32_t thread) noexcept {
+      const uint64_t begin = JobTimes::Now();
+      work(piece, thread);
+      times_->Add(thread, begin, JobTimes::Now());
+    });
+  }
+
+ private:
+  ThreadPool pool_;
+  JobTimes* times_ = nullptr;
+};
+
+}  // namespace owml::native

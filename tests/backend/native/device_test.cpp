@@ -1,0 +1,133 @@
+// A device whose addresses are no pointers, as those of a GPU: whoever follows one outside of it crashes, and every
+// byte crosses by a copy.
+#include "backend/native/device/device.h"
+
+#include <gmock/gmock.h>
+
+#include <cstring>
+
+#include "backend/native/device/cpu_device.h"
+#include "backend/native/native_fixture.h"
+#include "backend/native/random_models.h"
+#include "backend/native/sequences_fixture.h"
+
+namespace owml::test {
+namespace {
+
+using namespace owml::native;  // NOLINT
+
+// No address of a process.
+constexpr DeviceAddress kFar = DeviceAddress{1} << 62;
+
+struct Crossings {
+  uint64_t in = 0, out = 0;  // bytes
+  uint64_t fences = 0;
+};
+
+// The processor, with everything moved.
+class DistantDevice final : public native::Device {
+ public:
+  explicit DistantDevice(Crossings* crossings)
+      : crossings_(*crossings), cpu_(2, kernels::KernelsFor(kernels::ChosenIsa())) {}
+
+  bool uses_host_memory() const override { return false; }
+  uint32_t threads() const override { return cpu_.threads(); }
+
+  DeviceMemory Allocate(uint64_t bytes, MemoryUse use, const std::string& purpose) override {
+    DeviceMemory memory = cpu_.Allocate(bytes, use, purpose);
+    memory.address += kFar;
+    return memory;
+  }
+  DeviceMemory Share(std::span<const std::byte> bytes, std::shared_ptr<const void>) override {
+    DeviceMemory memory = Allocate(bytes.size(), MemoryUse::kWork, "a copy");
+    CopyIn(memory.address, bytes);
+    return memory;
+  }
+  void CopyIn(DeviceAddress to, std::span<const std::byte> from) override {
+    crossings_.in += from.size();
+    cpu_.CopyIn(Near(to), from);
+  }
+  void CopyOut(std::span<std::byte> to, DeviceAddress from) override {
+    crossings_.out += to.size();
+    cpu_.CopyOut(to, Near(from));
+  }
+  void Prepare(const Job& job) override { cpu_.Prepare(Near(job)); }
+  void Begin(const Step& step) noexcept override {
+    step_ = step;
+    results_.clear();
+    for (const RowResult& result : step.results) results_.push_back({Near(result.logits), Near(result.best)});
+    step_.results = results_;
+    cpu_.Begin(step_);
+  }
+  void Run(const Job& job, JobTimes* times) noexcept override { cpu_.Run(Near(job), times); }
+  void Fence() noexcept override { ++crossings_.fences; }
+
+ private:
+  static DeviceAddress Near(DeviceAddress address) {
+    if (address == 0 || IsUnplaced(address)) return address;
+    if (address < kFar) std::abort();  // a pointer of the host
+    return address - kFar;
+  }
+  static Job Near(Job job) {
+    for (Operation& operation : job.operations) {
+      ForEachTensor(operation, [](Tensor& tensor, Access) { tensor = tensor.At(Near(tensor.address())); });
+      std::visit([](auto& op) { NearWeights(op); }, operation);
+    }
+    return job;
+  }
+  static void NearWeights(Embed& op) { op.table = Near(op.table); }
+  static void NearWeights(Angles& op) { op.steps = Near(op.steps); }
+  static void NearWeights(RmsNorm& op) { op.weight = Near(op.weight); }
+  static void NearWeights(AddVector& op) { op.vector = Near(op.vector); }
+  static void NearWeights(MatMul& op) { op.matrix.panels = Near(op.matrix.panels); }
+  static void NearWeights(native::Append& op) { op.cache.values = op.cache.values.At(Near(op.cache.values.address())); }
+  static void NearWeights(Attend& op) { op.cache.values = op.cache.values.At(Near(op.cache.values.address())); }
+  static void NearWeights(Head& op) { op.matrix.panels = Near(op.matrix.panels), op.bias = Near(op.bias); }
+  static void NearWeights(GateUp& op) {
+    op.gate.panels = Near(op.gate.panels), op.up.panels = Near(op.up.panels);
+    op.gate_bias = Near(op.gate_bias), op.up_bias = Near(op.up_bias);
+  }
+  static void NearWeights(auto&) {}
+
+  Crossings& crossings_;
+  CpuDevice cpu_;
+  Step step_;
+  std::vector<RowResult> results_;
+};
+
+class DeviceTest : public testing::TestWithParam<RandomModel> {
+ protected:
+  void SetUp() override { weights_ = LoadWeights(folder_.Write("m.gguf", RandomModelFile(GetParam()).Bytes())); }
+
+  TemporaryFolder folder_;
+  std::shared_ptr<const ModelWeights> weights_;
+};
+
+TEST_P(DeviceTest, NoAddressIsFollowedOutsideTheDevice) {
+  const ForwardSettings settings{.capacity = 300, .batch_size = 32, .threads = 2};
+  Forward near(weights_, settings, kernels::KernelsFor(kernels::ChosenIsa()));
+  Crossings crossings;
+  Forward far(weights_, settings, std::make_unique<DistantDevice>(&crossings));
+  EXPECT_GE(crossings.in, weights_->memory().size());
+  EXPECT_EQ(crossings.out, 0u);
+
+  const auto tokens = RandomTokens(100, kTinyVocabulary);
+  const uint64_t row = kTinyVocabulary * sizeof(float);
+  for (const auto& [rows, count] : {std::pair{LogitRows::kNone, 0u}, {LogitRows::kLast, 1u}, {LogitRows::kAll, 100u}}) {
+    const SequenceTokens sequence{.slot = 0, .position = 0, .tokens = tokens, .rows = rows};
+    std::vector<float> expected(count * kTinyVocabulary), logits(expected.size());
+    near.Run({&sequence, 1}, {expected});
+    const Crossings before = crossings;
+    far.Run({&sequence, 1}, {logits});
+    EXPECT_EQ(logits, expected);
+    EXPECT_EQ(crossings.in, before.in);
+    EXPECT_EQ(crossings.out - before.out, count * row);
+    EXPECT_EQ(crossings.fences - before.fences, 4u);  // one for each batch
+  }
+}
+
+std::string DeviceName(const testing::TestParamInfo<RandomModel>& info) { return info.param.name; }
+INSTANTIATE_TEST_SUITE_P(Model, DeviceTest, testing::ValuesIn(RandomModels()), DeviceName);
+
+}  // namespace
+}  // namespace owml::test
