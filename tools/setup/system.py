@@ -51,6 +51,8 @@ NEEDS = [
     Need("nlohmann_json", "3.11", "nlohmann-json3-dev"),
     Need("CLI11", "2.1", "libcli11-dev"),
     Need("fmt", "9.1", "libfmt-dev"),
+    # Its headers: the library is loaded where a machine has several memory nodes or threads are pinned.
+    Need("hwloc", "2.0", "libhwloc-dev"),
     Need("GTest", "1.12", "libgtest-dev", tests=True),
     Need("GMock", "1.12", "libgmock-dev", tests=True),
     Need("benchmark", "1.7", "libbenchmark-dev", tests=True),

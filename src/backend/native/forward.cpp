@@ -7,6 +7,7 @@
 
 #include "backend/native/decoder_graph.h"
 #include "backend/native/device/cpu_device.h"
+#include "backend/native/machine.h"
 #include "backend/native/rope.h"
 
 namespace owml::native {
@@ -30,7 +31,9 @@ KvCacheShape ShapeOfCache(const ModelPlan& plan, const ForwardSettings& settings
 
 Forward::Forward(std::shared_ptr<const ModelWeights> weights, const ForwardSettings& settings,
                  const kernels::Kernels& kernels)
-    : Forward(std::move(weights), settings, std::make_unique<CpuDevice>(settings.threads, kernels)) {}
+    : Forward(std::move(weights), settings,
+              std::make_unique<CpuDevice>(settings.threads, kernels,
+                                          PlacesOnMachine(settings.threads, settings.pin_threads))) {}
 
 Forward::Forward(std::shared_ptr<const ModelWeights> weights, const ForwardSettings& settings,
                  std::unique_ptr<Device> device)

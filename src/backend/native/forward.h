@@ -44,6 +44,7 @@ struct ForwardSettings {
   uint32_t slots = 1;      // sequences
   uint32_t take_back = 0;  // tokens that a sequence can surely take back; a batch where that is more
   uint32_t best = 1;       // most of the highest logits that are asked for
+  bool pin_threads = false;
 };
 
 class Forward {

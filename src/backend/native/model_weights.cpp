@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "backend/native/machine.h"
+#include "backend/native/memory_placement.h"
 #include "backend/native/packed_cache.h"
 #include "base/cpu_info.h"
 #include "base/error.h"
@@ -32,6 +34,8 @@ ModelWeights::ModelWeights(std::shared_ptr<const std::vector<GgufFile>> files, c
   }
   CheckFactors(long_factors_, tensors.long_factors);
   CheckFactors(short_factors_, tensors.short_factors);
+  if (const Machine* machine = MachineWithNodes())
+    PlaceWeights(*this, machine->nodes).Apply(*machine->topology, kHugePage);
 }
 
 // An arena without memory where the cache is off or cannot take the weights.

@@ -41,7 +41,8 @@ std::unique_ptr<Sequences> NativeSession::MakeSequences() const {
                                  .threads = settings_.threads,
                                  .cache_type = CacheTypeOf(settings_.cache_type),
                                  .take_back = MaxStepWidth(),
-                                 .best = max_best_tokens()};
+                                 .best = max_best_tokens(),
+                                 .pin_threads = settings_.pin_threads};
   auto sequences = std::make_unique<Sequences>(weights_, settings, kernels_);
   sequences->Add();
   return sequences;

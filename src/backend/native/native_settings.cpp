@@ -3,6 +3,8 @@
 #include "backend/native/native_settings.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <string_view>
 
 #include "base/cpu_info.h"
 #include "base/error.h"
@@ -87,6 +89,16 @@ uint32_t Threads(uint32_t asked) {
   return asked == 0 ? usable : std::min(asked, usable);
 }
 
+bool PinThreads() {
+  const char* text = std::getenv("OWML_PIN_THREADS");
+  const std::string_view value = text ? text : "";
+  if (value.empty() || value == "0") return false;
+  if (value == "1") return true;
+  Log(OWML_LOG_LEVEL_WARNING, "native",
+      "OWML_PIN_THREADS is '" + std::string(value) + "', which is neither 0 nor 1; threads are not pinned");
+  return false;
+}
+
 }  // namespace
 
 void CheckNativeCapacity(uint64_t capacity) {
@@ -107,6 +119,7 @@ NativeSettings ResolveNativeSettings(const SessionOptions& options, const std::s
           "a batch of " + std::to_string(options.batch_size) + " tokens is more than " + std::to_string(kMaxBatch));
   settings.batch_size = options.batch_size ? options.batch_size : kDefaultBatch;
   settings.threads = Threads(options.intra_op_threads);
+  settings.pin_threads = PinThreads();
   settings.draft_limit = std::min(options.draft_token_limit, kMaxDraftTokens);
   if (options.kv_cache_type != KvCacheType::kDefault) settings.cache_type = options.kv_cache_type;
   settings.engine_reason = options.engine_reason.empty() ? "it was asked for" : options.engine_reason;

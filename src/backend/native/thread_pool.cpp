@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <utility>
+#include <string>
 
 #include "base/cpu_info.h"
+#include "base/log.h"
 
 namespace owml::native {
 namespace {
@@ -54,8 +55,9 @@ constexpr bool HasPieces(uint64_t range) { return Begin(range) < End(range); }
 
 }  // namespace
 
-ThreadPool::ThreadPool(uint32_t threads)
-    : size_(std::max(1u, threads)), active_(size_), spin_(PausesInSpin()), lanes_(new Lane[size_]) {
+ThreadPool::ThreadPool(uint32_t threads, const std::vector<ThreadPlace>& places)
+    : size_(std::max(1u, threads)), active_(size_), spin_(PausesInSpin()), places_(size_), lanes_(new Lane[size_]) {
+  for (size_t i = 0; i < std::min(places.size(), places_.size()); ++i) places_[i] = ProcessorSet(places[i].processors);
   workers_.reserve(size_ - 1);
   try {
     for (uint32_t i = 1; i < size_; ++i) workers_.emplace_back([this, i] { Worker(i); });
@@ -136,6 +138,9 @@ void ThreadPool::WaitUntilDone() {
 }
 
 void ThreadPool::Worker(uint32_t thread) {
+  if (!places_[thread].empty() && !places_[thread].BindThisThread()) {
+    Log(OWML_LOG_LEVEL_WARNING, "native", "thread " + std::to_string(thread) + " cannot be bound to its processors");
+  }
   Lane& lane = lanes_[thread];
   const auto called = [&] { return HasPieces(lane.range.load(std::memory_order_relaxed)); };
   while (true) {

@@ -10,12 +10,17 @@
 #include <type_traits>
 #include <vector>
 
+#include "backend/native/thread_affinity.h"
+#include "backend/native/thread_placement.h"
+
 namespace owml::native {
 
 class ThreadPool {
  public:
-  // `threads` in all, at least 1: the one that calls Run and threads - 1 others.
-  explicit ThreadPool(uint32_t threads);
+  // `threads` in all, at least 1: the one that calls Run and threads - 1 others. Each runs where its place says; where
+  // there are no places, anywhere. The caller is the host's thread; who
+  // runs jobs binds it to caller_place with a BoundScope.
+  explicit ThreadPool(uint32_t threads, const std::vector<ThreadPlace>& places = {});
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
@@ -24,6 +29,9 @@ class ThreadPool {
 
   // Threads that are given pieces: all of them, or as many as the last FollowAffinity found processors for.
   uint32_t active() const { return active_; }
+
+  // Where the caller belongs while it runs jobs; empty: anywhere.
+  const ProcessorSet& caller_place() const { return places_[0]; }
 
   // Between jobs: threads beyond the processors that the caller may run on now get no pieces and sleep, since they
   // would only take turns with the others. They come back when the mask grows again.
@@ -67,8 +75,9 @@ class ThreadPool {
   void Stop();
 
   const uint32_t size_;
-  uint32_t active_;      // changed by the caller, between jobs
-  const uint32_t spin_;  // pauses before a thread waits in the kernel
+  uint32_t active_;                   // changed by the caller, between jobs
+  const uint32_t spin_;               // pauses before a thread waits in the kernel
+  std::vector<ProcessorSet> places_;  // of each thread
   std::unique_ptr<Lane[]> lanes_;
   alignas(128) std::atomic<uint32_t> sleepers_{0};
   std::atomic<bool> stop_{false};

@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdlib>
+#include <utility>
+
 #include "backend/native/native_fixture.h"
 #include "base/cpu_info.h"
 
@@ -33,6 +36,15 @@ TEST(NativeSettingsTest, NoMoreThreadsThanProcessorsAreStarted) {
   EXPECT_EQ(Resolve(options).threads, std::min(UsableCpuCount(), 512u));
   options.intra_op_threads = 1;
   EXPECT_EQ(Resolve(options).threads, 1u);
+}
+
+TEST(NativeSettingsTest, ThreadsArePinnedOnlyWhereTheEnvironmentAsksForIt) {
+  EXPECT_FALSE(Resolve({}).pin_threads);
+  for (const auto& [value, pinned] : {std::pair{"1", true}, {"0", false}, {"", false}, {"yes", false}}) {
+    ::setenv("OWML_PIN_THREADS", value, 1);
+    EXPECT_EQ(Resolve({}).pin_threads, pinned) << value;
+  }
+  ::unsetenv("OWML_PIN_THREADS");
 }
 
 TEST(NativeSettingsTest, WhatTheEngineCannotDoIsNotSupported) {

@@ -8,12 +8,14 @@
 #include "backend/native/arena.h"
 #include "backend/native/device/cpu_address.h"
 #include "backend/native/device/cpu_rows.h"
+#include "backend/native/machine.h"
+#include "backend/native/memory_placement.h"
 
 namespace owml::native {
 
-CpuDevice::CpuDevice(uint32_t threads, const kernels::Kernels& kernels)
+CpuDevice::CpuDevice(uint32_t threads, const kernels::Kernels& kernels, const std::vector<ThreadPlace>& places)
     : kernels_(kernels),
-      workers_(threads),
+      workers_(threads, places),
       products_(kernels, workers_),
       attention_(kernels, workers_),
       head_(kernels, workers_) {}
@@ -38,7 +40,12 @@ void CpuDevice::CopyOut(std::span<std::byte> to, DeviceAddress from) {
 
 void CpuDevice::Prepare(const Job& job) {
   if (const auto* gate_up = std::get_if<GateUp>(&job.operations[0])) products_.Reserve(*gate_up);
-  if (const auto* attend = std::get_if<Attend>(&job.operations[0])) attention_.Reserve(*attend);
+  if (const auto* attend = std::get_if<Attend>(&job.operations[0])) {
+    attention_.Reserve(*attend);
+    if (const Machine* machine = MachineWithNodes()) {
+      PlaceHeads(attend->cache, machine->nodes).Apply(*machine->topology, kUsualPage);
+    }
+  }
   if (const auto* head = std::get_if<Head>(&job.operations[0])) head_.Reserve(*head);
 }
 
@@ -49,6 +56,7 @@ void CpuDevice::Begin(const Step& step) noexcept {
 }
 
 void CpuDevice::Run(const Job& job, JobTimes* times) noexcept {
+  if (!caller_) caller_.emplace(workers_.caller_place());
   workers_.Watch(times);
   const std::span<const Row> rows = step_->rows(job.rows);
   const Operation& first = job.operations[0];

@@ -3,6 +3,9 @@
 // and absolute segments of positions.
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "backend/native/device/cpu_attention.h"
 #include "backend/native/device/cpu_head.h"
 #include "backend/native/device/cpu_products.h"
@@ -14,7 +17,7 @@ namespace owml::native {
 
 class CpuDevice final : public Device {
  public:
-  CpuDevice(uint32_t threads, const kernels::Kernels& kernels);
+  CpuDevice(uint32_t threads, const kernels::Kernels& kernels, const std::vector<ThreadPlace>& places = {});
 
   uint32_t threads() const override { return workers_.size(); }
   bool uses_host_memory() const override { return true; }
@@ -25,7 +28,7 @@ class CpuDevice final : public Device {
   void Prepare(const Job& job) override;
   void Begin(const Step& step) noexcept override;
   void Run(const Job& job, JobTimes* times) noexcept override;
-  void Fence() noexcept override {}
+  void Fence() noexcept override { caller_.reset(); }
 
  private:
   const kernels::Kernels& kernels_;
@@ -34,6 +37,7 @@ class CpuDevice final : public Device {
   CpuAttention attention_;
   CpuHead head_;
   const Step* step_ = nullptr;
+  std::optional<BoundScope> caller_;  // while jobs run
 };
 
 }  // namespace owml::native

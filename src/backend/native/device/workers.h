@@ -2,6 +2,8 @@
 // Used by the parts of the device that divide work.
 #pragma once
 
+#include <vector>
+
 #include "backend/native/job_times.h"
 #include "backend/native/thread_pool.h"
 
@@ -9,10 +11,11 @@ namespace owml::native {
 
 class Workers {
  public:
-  explicit Workers(uint32_t threads) : pool_(threads) {}
+  Workers(uint32_t threads, const std::vector<ThreadPlace>& places) : pool_(threads, places) {}
 
   uint32_t size() const { return pool_.size(); }
 
+  const ProcessorSet& caller_place() const { return pool_.caller_place(); }
   void FollowAffinity() { pool_.FollowAffinity(); }
 
   // Null: no times.
