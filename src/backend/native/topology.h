@@ -34,7 +34,8 @@ class Topology {
 // That of this machine. Null, with a clause in `why_not`, where it cannot be found out.
 std::unique_ptr<Topology> MachineTopology(std::string* why_not);
 
-// A machine in hwloc's words, such as "node:2 core:4 pu:1"; to keep memory there does nothing. Null, with a clause, as above.
+// A machine in hwloc's words, such as "node:2 core:4 pu:1"; to keep memory there does nothing. Null, with a clause, as
+// above.
 std::unique_ptr<Topology> DescribedTopology(const std::string& description, std::string* why_not);
 
 }  // namespace owml::native
