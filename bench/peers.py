@@ -17,7 +17,7 @@ import cache as setup_cache  # noqa: E402
 import failure as setup_failure  # noqa: E402
 import peer_models  # noqa: E402
 import peer_programs  # noqa: E402
-from peer_runs import Native, Peer, RunFailed, Work  # noqa: E402
+from peer_runs import Native, Peer, RunFailed, Work, run  # noqa: E402
 
 # Flash attention off and weights repacked at load: the fastest of ik_llama.cpp on a CPU.
 BUILT_ARGUMENTS = {"ik": ["-rtr", "1", "-fa", "0"]}
@@ -34,8 +34,9 @@ does not count, and the order changes from turn to turn. Ratios are of medians. 
   prompt       rate x 2 x parameters outside embedding and head / 8-bit multiply rate
   generation   rate x bytes of the file / read bandwidth (without the embedding where the head is another tensor)
   at a depth   rate / (rate at depth 0 x file bytes / (file bytes + cache bytes read for a token))
-A long prompt also states its attention: 4 x layers x heads x head width x tokens x tokens / 2 operations, over the time
-that it takes beyond the rate of the short prompt.
+A long prompt is also held against the time of its tokens at the short prompt's rate and of its attention, 4 x layers x
+heads x head width x tokens x tokens / 2 operations, at half of what float_rate (beside owml; built with the benchmarks)
+measures: fused multiply-adds, or products of BF16 where the processor has them.
 
 Examples (python: the one in the cache's python-test-* folder):
   tools/build-peers llama ik                   # once
@@ -190,24 +191,27 @@ class Result:
             return rate * self.file.token_bytes / 1e9 / self.bandwidth, f"{self.bandwidth:.1f} GB/s"
         return rate * self.file.prompt_operations() / 1e9 / self.multiply_rate, f"{self.multiply_rate:.0f} GOPS"
 
-    def attention_rate(self, work, options):
-        """GFLOPS of attention in a long prompt: its operations over the time beyond the short prompt's rate."""
+    def long_prompt(self, work, options, float_rate):
+        """Seconds of a long prompt, and how many its matrix products at the short prompt's rate and its attention at
+        half of the processor's float rate would take; None for other works."""
         if work.kind != "prompt" or work.depth or work.tokens == options.prompt or not options.prompt:
             return None
         short = self.medians[Work("prompt", options.prompt).key()]["native"]
-        extra = work.tokens / self.medians[work.key()]["native"] - work.tokens / short
-        return self.file.attention_operations(work.tokens) / extra / 1e9 if extra > 0 else math.inf
+        seconds = {"seconds": work.tokens / self.medians[work.key()]["native"], "products_seconds": work.tokens / short}
+        if float_rate:
+            seconds["attention_seconds"] = self.file.attention_operations(work.tokens) / (float_rate / 2 * 1e9)
+        return seconds
 
-    def to_json(self, all_works, options):
+    def to_json(self, all_works, options, float_rate):
         tests = {}
         for work in all_works:
             share, of = self.share(work)
             test = {"rates": self.medians[work.key()], "samples": self.samples[work.key()]}
             test |= {"share": share, "share_of": of}
             test["ratios"] = {name: self.ratio(work, name) for name in self.medians[work.key()] if name != "native"}
-            attention = self.attention_rate(work, options)
-            if attention is not None:
-                test["attention_gflops"] = attention if math.isfinite(attention) else None
+            seconds = self.long_prompt(work, options, float_rate)
+            if seconds:
+                test["long_prompt"] = seconds
             tests[work.key()] = test
         return {
             "group": self.group,
@@ -239,7 +243,7 @@ def print_table(rows):
         print("  ".join([row[0].ljust(widths[0])] + [cell.rjust(width) for cell, width in zip(row[1:], widths[1:])]))
 
 
-def print_tables(results, all_works, names, options):
+def print_tables(results, all_works, names, options, float_rate):
     for work in all_works:
         for group in dict.fromkeys(result.group for result in results):
             chosen = [result for result in results if result.group == group]
@@ -263,10 +267,18 @@ def print_tables(results, all_works, names, options):
                 rows.append(row)
             print_table(rows)
             for result in chosen:
-                attention = result.attention_rate(work, options)
-                if attention is not None:
-                    rate = f"{attention:.0f} GFLOPS" if math.isfinite(attention) else "no time of its own"
-                    print(f"{result.file.label}: attention, beside the rate of {options.prompt} tokens: {rate}")
+                seconds = result.long_prompt(work, options, float_rate)
+                if seconds:
+                    print(f"{result.file.label}: {seconds['seconds']:.2f} s; {long_prompt_text(seconds, options)}")
+
+
+def long_prompt_text(seconds, options):
+    products = f"{seconds['products_seconds']:.2f} s at the rate of {options.prompt} tokens"
+    if "attention_seconds" not in seconds:
+        return products
+    limit = seconds["products_seconds"] + seconds["attention_seconds"]
+    attention = f"{seconds['attention_seconds']:.2f} s of attention at half the float rate"
+    return f"{products} and {attention} are {limit:.2f} s, {100 * limit / seconds['seconds']:.0f} %"
 
 
 def measure_all(options, peers, folder):
@@ -286,16 +298,26 @@ def measure_all(options, peers, folder):
     return all_works, results, failures
 
 
-def report(options, peers, all_works, results, failures):
+def float_limits(options):
+    """What the float loops reach with as many threads; nothing where their program is not built."""
+    program = pathlib.Path(options.owml).with_name("float_rate")
+    if not options.long_prompt or not program.exists():
+        return {}
+    return run([str(program), str(options.threads), *(["avx2"] if options.avx2 else [])], {}, options.timeout)
+
+
+def report(options, peers, all_works, results, failures, floats):
     names = [peer.name for peer in peers]
     last = results[-1].report
+    float_rate = floats.get("bf16_gflops") or floats.get("fma_gflops")
     record = {
         "cpu": last["cpu"],
         "isa": last["isa"],
         "threads": options.threads,
         "pairs": options.pairs,
         "peers": [{"name": p.name, "program": p.program, "arguments": p.arguments} for p in peers],
-        "results": [result.to_json(all_works, options) for result in results],
+        **floats,
+        "results": [result.to_json(all_works, options, float_rate) for result in results],
         "geometric_means": {
             group: {
                 work.key(): means([r for r in results if r.group == group], work, names) for work in all_works
@@ -311,9 +333,11 @@ def report(options, peers, all_works, results, failures):
         return
     turns = f"{options.pairs} turn{'' if options.pairs == 1 else 's'}"
     print(f"{last['cpu']}; {last['isa']}; threads: {options.threads}; medians of {turns}")
+    if floats:
+        print(f"floats: {floats['fma_gflops']:.0f} GFLOPS multiplied and added, {floats['bf16_gflops']:.0f} of BF16")
     for peer in peers:
         print(f"{peer.name}: {' '.join([peer.program, *peer.arguments])}")
-    print_tables(results, all_works, names, options)
+    print_tables(results, all_works, names, options, float_rate)
     for failure in failures:
         print(f"\n{failure}")
 
@@ -336,7 +360,7 @@ def main(arguments):
         all_works, results, failures = measure_all(options, peers, folder)
         if not results:
             return 130
-        report(options, peers, all_works, results, failures)
+        report(options, peers, all_works, results, failures, float_limits(options))
     return 0
 
 

@@ -84,6 +84,14 @@ def test_depth_is_asked_for_as_the_peer_knows_it(bench):
     assert generation["share"] == pytest.approx(0.5 * (size + cache) / size)
 
 
+def test_long_prompts_are_held_against_products_and_attention(bench, tmp_path):
+    script(tmp_path, "float_rate", "print('{\"fma_gflops\": 4, \"bf16_gflops\": 0}')\n")
+    record, _ = bench("", "--long-prompt", "640")
+    result = record["results"][0]["tests"]["prompt_640"]["long_prompt"]
+    attention = 4 * 16 * 4 * 64 * 640 * 320.5 / 2e9  # layers, heads and their width, at half of 4 GFLOPS
+    assert result == {"seconds": 6.4, "products_seconds": 6.4, "attention_seconds": pytest.approx(attention)}
+
+
 def test_peers_without_depth_generate_behind_a_prompt(bench):
     record, commands = bench("-gp <pp,tg>", "--depth", "500")
     assert sum("-gp 500,16" in command for command in commands) == 3
