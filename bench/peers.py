@@ -29,8 +29,8 @@ Peers: without --peer, those that tools/build-peers has built, for this processo
   --peer "ik=/opt/ik/llama-bench:-rtr 1 -fa 0"   with arguments of its own
 A peer that fails at a file or has no such test gets '-' and a line below the tables.
 
-Every rate is the median over --pairs turns; a turn runs each engine once, in a process of its own, after one run that
-does not count, and the order changes from turn to turn. Ratios are of medians. Shares:
+Every rate is the median over --pairs turns; a turn runs each engine once, in a process of its own, after one run in it
+that does not count, and the order changes from turn to turn. Ratios are of medians. Shares:
   prompt       rate x 2 x parameters outside embedding and head / 8-bit multiply rate
   generation   rate x bytes of the file / read bandwidth (without the embedding where the head is another tensor)
   at a depth   rate / (rate at depth 0 x file bytes / (file bytes + cache bytes read for a token))
@@ -119,13 +119,14 @@ def files(options, folder):
                 path.unlink()
 
 
-def measure(engines, file, work, pairs, failures):
-    """Samples of every engine that can do the work; the order turns, so that neighbours disturb all alike."""
+def measure(engines, file, work, pairs, failures, first):
+    """Samples of every engine that can do the work; the order turns, so that neighbours disturb all alike. The `first`
+    work of a file has a turn before, which fills the page cache and the packed cache."""
     samples = {engine.name: [] for engine in engines if engine.can(work)}
     for engine in engines:
         if not engine.can(work):
             failures.append(f"{file.label}, {work.title()}: {engine.name} has no such test")
-    for turn in range(pairs + 1):
+    for turn in range(0 if first else 1, pairs + 1):
         for i in range(len(engines)):
             engine = engines[(turn + i) % len(engines)]
             if engine.name not in samples:
@@ -138,7 +139,7 @@ def measure(engines, file, work, pairs, failures):
                 failures.append(f"{file.label}, {work.title()}: {error}")
                 del samples[engine.name]
                 continue
-            if turn:  # the first turn fills the page cache and the packed cache
+            if turn:
                 samples[engine.name].append(rate)
     return samples
 
@@ -164,7 +165,7 @@ class Result:
         self.medians, self.samples = {}, {}
 
     def measure(self, engines, work, pairs, failures):
-        found = measure(engines, self.file, work, pairs, failures)
+        found = measure(engines, self.file, work, pairs, failures, not self.samples)
         self.samples[work.key()] = found
         self.medians[work.key()] = {name: statistics.median(rates) for name, rates in found.items()}
 
