@@ -125,7 +125,7 @@ def measure(engines, file, work, pairs, failures, first):
     samples = {engine.name: [] for engine in engines if engine.can(work)}
     for engine in engines:
         if not engine.can(work):
-            failures.append(f"{file.label}, {work.title()}: {engine.name} has no such test")
+            failures.append(f"{work.title()}: {engine.name} has no such test")
     for turn in range(0 if first else 1, pairs + 1):
         for i in range(len(engines)):
             engine = engines[(turn + i) % len(engines)]
@@ -296,7 +296,7 @@ def measure_all(options, peers, folder):
             results.append(result)
     except KeyboardInterrupt:
         print("stopped; what is complete follows", file=sys.stderr)
-    return all_works, results, failures
+    return all_works, results, list(dict.fromkeys(failures))
 
 
 def float_limits(options):
@@ -339,8 +339,7 @@ def report(options, peers, all_works, results, failures, floats):
     for peer in peers:
         print(f"{peer.name}: {' '.join([peer.program, *peer.arguments])}")
     print_tables(results, all_works, names, options, float_rate)
-    for failure in failures:
-        print(f"\n{failure}")
+    print("".join(f"\n{failure}" for failure in failures))
 
 
 def main(arguments):

@@ -97,7 +97,7 @@ def test_peers_without_depth_generate_behind_a_prompt(bench):
     assert sum("-gp 500,16" in command for command in commands) == 2
     assert record["results"][0]["tests"]["generation_16_at_500"]["ratios"] == {"other": 1.25}
     assert record["results"][0]["tests"]["prompt_64_at_500"]["ratios"] == {}
-    assert record["failures"] == ["Q4_K, prompt of 64 tokens behind 500: other has no such test"]
+    assert record["failures"] == ["prompt of 64 tokens behind 500: other has no such test"]
 
 
 def test_peers_that_fail_are_named_and_the_others_go_on(bench, tmp_path):

@@ -33,16 +33,23 @@ LLAMA = Source(
     ("CMakeLists.txt", "LICENSE", "cmake", "common", "ggml", "include", "src", "tools", "vendor"),
     ["-DLLAMA_BUILD_EXAMPLES=OFF"],
 )
+# A script that the package leaves out. Without its flash attention ik_llama.cpp misses two symbols, which say here that
+# there is none; they go into the one file that the script writes.
+IK_BUILD_INFO = """set(BUILD_NUMBER 0)
+set(BUILD_COMMIT unknown)
+configure_file(common/build-info.cpp.in common/build-info.cpp @ONLY)
+file(APPEND common/build-info.cpp [[
+extern "C" unsigned long iqk_fa_work_buffer_size(void) { return 0; }
+extern "C" bool iqk_flash_attn_noalibi(void) { return false; }
+]])
+"""
 IK = Source(
     "ik_llama_cpp",
     "vendor/ik_llama.cpp",
     ("CMakeLists.txt", "LICENSE", "cmake", "common", "examples", "ggml", "include", "pocs", "src", "vendor"),
     # Measured with flash attention off, whose kernels take most of the time of the build.
     ["-DLLAMA_BUILD_EXAMPLES=ON", "-DGGML_IQK_FLASH_ATTENTION=OFF"],
-    {
-        "common/cmake/build-info-gen-cpp.cmake": "set(BUILD_NUMBER 0)\nset(BUILD_COMMIT unknown)\n"
-        "configure_file(common/build-info.cpp.in common/build-info.cpp @ONLY)\n"
-    },
+    {"common/cmake/build-info-gen-cpp.cmake": IK_BUILD_INFO},
 )
 
 
@@ -58,7 +65,8 @@ class PeerProgram:
     def folder(self, cache):
         """A program for this very processor is not taken for another one's."""
         package = Package(self.source.package)
-        text = " ".join([package.sha256, *self.options(), "" if self.avx2_only else processor()])
+        parts = [package.sha256, *self.options(), *self.source.added.values(), "" if self.avx2_only else processor()]
+        text = " ".join(parts)
         key = hashlib.sha256(text.encode()).hexdigest()[:12]
         return cache.root / f"peer-{self.name}-{package.version}-{key}-{compiler_label()}"
 
