@@ -6,9 +6,11 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
 #include <memory>
 #include <random>
+#include <thread>
 
 #include "base/cpu_info.h"
 #include "commands.h"
@@ -156,6 +158,18 @@ class Subject {
   std::mt19937_64 generator_{1};
 };
 
+// An engine's threads may spin for a while after its turn and would take the other's processors.
+void WaitForIdleThreads() {
+  using namespace std::chrono_literals;
+  constexpr auto kLook = 20ms;
+  constexpr int kMostLooks = 50;
+  for (int look = 0; look < kMostLooks; ++look) {
+    const std::clock_t before = std::clock();  // of all threads
+    std::this_thread::sleep_for(kLook);
+    if (std::clock() - before < CLOCKS_PER_SEC / 1000) return;
+  }
+}
+
 class Bench {
  public:
   explicit Bench(const BenchOptions& options) : options_(options) {
@@ -167,7 +181,10 @@ class Bench {
   int Execute(bool as_json) {
     InterruptScope interrupts;
     for (uint32_t repetition = 0; repetition <= options_.repetitions && !InterruptScope::Requested(); ++repetition) {
-      for (const auto& subject : subjects_) subject->Sample(repetition == 0);
+      for (const auto& subject : subjects_) {
+        if (subjects_.size() > 1) WaitForIdleThreads();
+        subject->Sample(repetition == 0);
+      }
     }
     if (!InterruptScope::Requested()) limits_ = MeasureLimits(subjects_[0]->Threads());
     if (as_json) {
