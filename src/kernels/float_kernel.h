@@ -1,5 +1,5 @@
-// Products of float weights with any number of tokens. A lane is a row; each output is summed over the width from left
-// to right, so that it has the same bits whatever tile it was computed in. Instantiated in kernels_<isa>.cpp.
+// Products of F32 and F16 weights with any number of tokens. A lane is a row; each output is summed over the width from
+// left to right, so that it has the same bits whatever tile it was computed in. Instantiated in kernels_<isa>.cpp.
 //
 // R is a vector of R::kLanes rows. A tile has P such vectors of rows and C tokens.
 #pragma once
@@ -17,7 +17,6 @@ template <class R, WeightType Type>
 OWML_INLINE typename R::F LoadWeightsOfColumn(const uint8_t* at) {
   if constexpr (Type == WeightType::kF32) return R::LoadFloatBytes(at);
   if constexpr (Type == WeightType::kF16) return R::LoadHalf(at);
-  if constexpr (Type == WeightType::kBF16) return R::LoadBfloat(at);
 }
 
 // Rows from `row` on; beyond the last panel the first stands in, and what comes of it is not stored.

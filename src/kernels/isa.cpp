@@ -31,7 +31,14 @@ bool HasAvx512() {
          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
          __builtin_cpu_supports("avx512vnni");
 }
+
+// clang 14 has no name for it either.
+bool HasBf16() {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 && (eax & (1u << 5)) != 0;
+}
 #else
+bool HasBf16() { return false; }
 bool HasAvx2() { return false; }
 bool HasAvx512() { return false; }
 #endif
@@ -62,6 +69,8 @@ std::vector<Isa> UsableIsas() {
   if (HasAvx512()) usable.push_back(Isa::kAvx512);
   return usable;
 }
+
+bool HasAvx512Bf16() { return HasAvx512() && HasBf16(); }
 
 Isa ChosenIsa() {
   const std::vector<Isa> usable = UsableIsas();

@@ -22,4 +22,7 @@ std::vector<Isa> UsableIsas();
 // ERROR_NOT_SUPPORTED for one that the machine lacks.
 Isa ChosenIsa();
 
+// Whether the machine also multiplies BF16 numbers with vectors of 512 bits.
+bool HasAvx512Bf16();
+
 }  // namespace owml::kernels

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/attention_kernel.h"
+#include "kernels/bfloat_kernel.h"
 #include "kernels/cache_kernel.h"
 #include "kernels/float_kernel.h"
 #include "kernels/gemm_kernel.h"
@@ -17,7 +18,7 @@ template <class V>
 constexpr Kernels KernelSet(Isa isa) {
   return {
       .isa = isa,
-      .matmul = {FloatMatmul<V, WeightType::kF32>, FloatMatmul<V, WeightType::kF16>, FloatMatmul<V, WeightType::kBF16>,
+      .matmul = {FloatMatmul<V, WeightType::kF32>, FloatMatmul<V, WeightType::kF16>, BfloatMatmul<typename V::Rows>,
                  AnyMatmul<V, WeightType::kQ8_0>, AnyMatmul<V, WeightType::kQ4_0>, AnyMatmul<V, WeightType::kQ4_1>,
                  AnyMatmul<V, WeightType::kQ5_0>, AnyMatmul<V, WeightType::kQ5_1>, AnyMatmul<V, WeightType::kQ2_K>,
                  AnyMatmul<V, WeightType::kQ3_K>, AnyMatmul<V, WeightType::kQ4_K>, AnyMatmul<V, WeightType::kQ5_K>,

@@ -10,4 +10,7 @@ extern const Kernels kScalarKernels;
 extern const Kernels kAvx2Kernels;
 extern const Kernels kAvx512Kernels;
 
+// Needs BF16 instructions; gives the bits of the other tables.
+void Avx512Bf16Matmul(const MatmulCall& call);
+
 }  // namespace owml::kernels

@@ -8,7 +8,14 @@ namespace owml::kernels {
 
 const Kernels& KernelsFor(Isa isa) {
 #if defined(__x86_64__)
-  if (isa == Isa::kAvx512) return kAvx512Kernels;
+  if (isa == Isa::kAvx512) {
+    static const Kernels table = [] {
+      Kernels kernels = kAvx512Kernels;
+      if (HasAvx512Bf16()) kernels.matmul[static_cast<size_t>(WeightType::kBF16)] = Avx512Bf16Matmul;
+      return kernels;
+    }();
+    return table;
+  }
   if (isa == Isa::kAvx2) return kAvx2Kernels;
 #endif
   static_cast<void>(isa);

@@ -29,6 +29,19 @@ bool PackValues(const std::byte* const* rows, size_t count, size_t columns, std:
   return finite;
 }
 
+// Pairs of neighbouring columns.
+bool PackBfloatPairs(const std::byte* const* rows, size_t count, size_t columns, std::byte* out) {
+  bool finite = true;
+  for (size_t column = 0; column < columns; ++column) {
+    for (size_t r = 0; r < count; ++r) {
+      const std::byte* value = rows[r] + column * 2;
+      finite &= IsFiniteBfloat(value);
+      std::memcpy(out + (column / 2 * kPanelRows + r) * 4 + column % 2 * 2, value, 2);
+    }
+  }
+  return finite;
+}
+
 // Four bytes of a plane: `Width` bits of every value, from bit `low` on, of groups first, first + Step, ...
 template <int Width, int Step>
 void PackPlane(const uint8_t* quants, int first, int low, std::byte* out) {
@@ -101,7 +114,8 @@ bool PackPanel(WeightType type, const std::byte* matrix, size_t rows, size_t col
   const size_t count = std::min(kPanelRows, rows - first);
   const std::byte* row[kPanelRows];
   for (size_t r = 0; r < count; ++r) row[r] = matrix + (first + r) * RowBytes(type, columns);
-  if (count < kPanelRows) std::memset(out, 0, PanelBytes(type, columns));
+  if (count < kPanelRows || (type == WeightType::kBF16 && columns % 2 != 0))
+    std::memset(out, 0, PanelBytes(type, columns));
 
   switch (type) {
     case WeightType::kF32:
@@ -109,7 +123,7 @@ bool PackPanel(WeightType type, const std::byte* matrix, size_t rows, size_t col
     case WeightType::kF16:
       return PackValues<2, IsFiniteHalf>(row, count, columns, out);
     case WeightType::kBF16:
-      return PackValues<2, IsFiniteBfloat>(row, count, columns, out);
+      return PackBfloatPairs(row, count, columns, out);
     case WeightType::kQ8_0:
       return PackBlocks<WeightType::kQ8_0>(row, count, columns, out);
     case WeightType::kQ4_0:

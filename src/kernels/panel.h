@@ -2,8 +2,8 @@
 // one place of their width. Packed once at load, never changed; takes the bytes of the file but for scales of six or
 // eight bits, which become bytes or halves.
 //
-// A panel goes through the width from left to right. F32, F16, BF16: for each column, 16 values, one of each row. The
-// quantized types: for each block of the file
+// A panel goes through the width from left to right. F32, F16: for each column, 16 values, one of each row. BF16: for
+// each two columns, 16 pairs of values; a missing last column is zero. The quantized types: for each block of the file
 //   16 scales in halves, and with a minimum 16 of these
 //   for each sub-block 16 scales in bytes; then for each 16 minima, which with two-bit weights are the upper halves of
 //   the scales' bytes instead
@@ -27,7 +27,7 @@ inline constexpr size_t kPanelRows = 16;
 
 // Counts up with every change of the layout or of the order in which a model's weights are packed: files with packed
 // weights of another version are not used.
-inline constexpr int kPanelLayoutVersion = 1;
+inline constexpr int kPanelLayoutVersion = 2;
 
 inline constexpr size_t kPlaneBytes = 4 * kPanelRows;
 
@@ -49,6 +49,7 @@ constexpr size_t PanelBlockBytes(WeightType type) {
 
 constexpr size_t PanelCount(size_t rows) { return (rows + kPanelRows - 1) / kPanelRows; }
 constexpr size_t PanelBytes(WeightType type, size_t columns) {
+  if (type == WeightType::kBF16) columns = (columns + 1) / 2 * 2;
   return columns / BlockValues(type) * PanelBlockBytes(type);
 }
 

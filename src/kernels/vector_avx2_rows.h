@@ -8,6 +8,7 @@
 #if defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
 #include <immintrin.h>
 
+#include "kernels/denormals.h"
 #include "kernels/inline.h"
 
 namespace owml::kernels {
@@ -32,6 +33,8 @@ struct Avx2Rows {
   static constexpr int GemmTokens() {
     return 4;
   }
+  static constexpr int kBfloatVectors = 2;
+  static constexpr int kBfloatTokens = 4;
   static constexpr int kFloatVectors = 2;
   static constexpr int kFloatTokens = 6;
   // Products of so many groups fit 16 bits: pairs of at most 127 * (2^Bits - 1). 0 for what is taken apart.
@@ -46,16 +49,15 @@ struct Avx2Rows {
   static OWML_INLINE F Set(float x) { return _mm256_set1_ps(x); }
   static OWML_INLINE F Load(const float* x) { return _mm256_loadu_ps(x); }
   static OWML_INLINE void Store(float* out, F x) { _mm256_storeu_ps(out, x); }
-  static OWML_INLINE F LoadPartial(const float* x, size_t count) { return _mm256_maskload_ps(x, First(count)); }
-  static OWML_INLINE void StorePartial(float* out, F x, size_t count) { _mm256_maskstore_ps(out, First(count), x); }
+  static OWML_INLINE F LoadPartial(const float* x, size_t count) { return _mm256_maskload_ps(x, FirstLanes(count)); }
+  static OWML_INLINE void StorePartial(float* out, F x, size_t count) {
+    _mm256_maskstore_ps(out, FirstLanes(count), x);
+  }
   static OWML_INLINE F Add(F x, F y) { return _mm256_add_ps(x, y); }
   static OWML_INLINE F Mul(F x, F y) { return _mm256_mul_ps(x, y); }
   static OWML_INLINE F Fma(F x, F y, F z) { return _mm256_fmadd_ps(x, y, z); }
   static OWML_INLINE F LoadFloatBytes(const void* x) { return _mm256_loadu_ps(static_cast<const float*>(x)); }
   static OWML_INLINE F LoadHalf(const void* x) { return _mm256_cvtph_ps(Load128(x)); }
-  static OWML_INLINE F LoadBfloat(const void* x) {
-    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(Load128(x)), 16));
-  }
   static OWML_INLINE F ToFloat(I x) { return _mm256_cvtepi32_ps(x); }
 
   static OWML_INLINE I SetInt(int32_t x) { return _mm256_set1_epi32(x); }
@@ -79,6 +81,12 @@ struct Avx2Rows {
   static OWML_INLINE I AddNarrow(I x, I y) { return Settled(_mm256_add_epi16(x, y)); }
   static OWML_INLINE I Widen(I narrow) { return _mm256_madd_epi16(narrow, _mm256_set1_epi16(1)); }
 
+  using DenormalsAreZero = DenormalsAreZeroScope;
+  static OWML_INLINE Bytes BroadcastPair(uint32_t pair) { return _mm256_set1_epi32(static_cast<int>(pair)); }
+  // Two bfloats in every lane: products of the second, then of the first.
+  static OWML_INLINE F AddPairProducts(F sum, Bytes weights, Bytes pair) {
+    return Fma(First(weights), First(pair), Fma(Second(weights), Second(pair), sum));
+  }
   static OWML_INLINE I MultiplyAdd(I sum, Bytes weights, Bytes four) {
     return AddInt(sum, Widen(NarrowDot(weights, four)));
   }
@@ -95,13 +103,17 @@ struct Avx2Rows {
   }
 
  private:
+  static OWML_INLINE F First(Bytes pairs) { return _mm256_castsi256_ps(_mm256_slli_epi32(pairs, 16)); }
+  static OWML_INLINE F Second(Bytes pairs) {
+    return _mm256_castsi256_ps(_mm256_and_si256(pairs, _mm256_set1_epi32(static_cast<int>(0xFFFF0000))));
+  }
   // Keeps the compiler from putting sums off until no register is left.
   static OWML_INLINE I Settled(I sum) {
     __asm__ volatile("" : "+x"(sum));
     return sum;
   }
   static OWML_INLINE __m128i Load128(const void* x) { return _mm_loadu_si128(static_cast<const __m128i*>(x)); }
-  static OWML_INLINE __m256i First(size_t count) {
+  static OWML_INLINE __m256i FirstLanes(size_t count) {
     const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)), lanes);
   }

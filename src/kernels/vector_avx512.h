@@ -8,6 +8,7 @@
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VNNI__)
 #include <immintrin.h>
 
+#include "kernels/denormals.h"
 #include "kernels/inline.h"
 
 namespace owml::kernels {
@@ -28,8 +29,10 @@ struct Avx512Vector {
   static OWML_INLINE F Set(float x) { return _mm512_set1_ps(x); }
   static OWML_INLINE F Load(const float* x) { return _mm512_loadu_ps(x); }
   static OWML_INLINE void Store(float* out, F x) { _mm512_storeu_ps(out, x); }
-  static OWML_INLINE F LoadPartial(const float* x, size_t count) { return _mm512_maskz_loadu_ps(First(count), x); }
-  static OWML_INLINE void StorePartial(float* out, F x, size_t count) { _mm512_mask_storeu_ps(out, First(count), x); }
+  static OWML_INLINE F LoadPartial(const float* x, size_t count) { return _mm512_maskz_loadu_ps(FirstLanes(count), x); }
+  static OWML_INLINE void StorePartial(float* out, F x, size_t count) {
+    _mm512_mask_storeu_ps(out, FirstLanes(count), x);
+  }
   static OWML_INLINE F LoadFloatBytes(const void* x) { return _mm512_loadu_ps(x); }
   static OWML_INLINE F LoadHalf(const void* x) { return _mm512_cvtph_ps(LoadHalves(x)); }
   // One half in every lane.
@@ -118,6 +121,8 @@ struct Avx512Vector {
   static constexpr int GemmTokens() {
     return Halves ? 8 : 6;
   }
+  static constexpr int kBfloatVectors = 2;
+  static constexpr int kBfloatTokens = 8;
   static constexpr int kFloatVectors = 1;
   static constexpr int kFloatTokens = 8;
   template <int Bits>
@@ -134,15 +139,25 @@ struct Avx512Vector {
     return LoadBytes(x);
   }
   static OWML_INLINE I Dot(I sum, Weights weights, Bytes four) { return _mm512_dpbusd_epi32(sum, weights, four); }
+  using DenormalsAreZero = DenormalsAreZeroScope;
+  static OWML_INLINE Bytes BroadcastPair(uint32_t pair) { return _mm512_set1_epi32(static_cast<int>(pair)); }
+  // Two bfloats in every lane: products of the second, then of the first.
+  static OWML_INLINE F AddPairProducts(F sum, Bytes weights, Bytes pair) {
+    return Fma(First(weights), First(pair), Fma(Second(weights), Second(pair), sum));
+  }
   static OWML_INLINE I MultiplyAdd(I sum, Bytes weights, Bytes four) { return Dot(sum, weights, four); }
 
  private:
+  static OWML_INLINE F First(Bytes pairs) { return _mm512_castsi512_ps(_mm512_slli_epi32(pairs, 16)); }
+  static OWML_INLINE F Second(Bytes pairs) {
+    return _mm512_castsi512_ps(_mm512_and_si512(pairs, _mm512_set1_epi32(static_cast<int>(0xFFFF0000))));
+  }
   static OWML_INLINE int16_t LoadShort(const void* x) {
     int16_t value;
     __builtin_memcpy(&value, x, sizeof(value));
     return value;
   }
-  static OWML_INLINE __mmask16 First(size_t count) { return static_cast<__mmask16>((1u << count) - 1); }
+  static OWML_INLINE __mmask16 FirstLanes(size_t count) { return static_cast<__mmask16>((1u << count) - 1); }
   static OWML_INLINE __m128i Load128(const void* x) { return _mm_loadu_si128(static_cast<const __m128i*>(x)); }
   static OWML_INLINE __m256i LoadHalves(const void* x) { return _mm256_loadu_si256(static_cast<const __m256i*>(x)); }
 };

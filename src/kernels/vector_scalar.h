@@ -218,6 +218,22 @@ struct ScalarVector {
   static OWML_INLINE Bytes Broadcast(const int8_t* x) {
     return EachByte([&](int, int j) { return x[j]; });
   }
+  static constexpr int kBfloatVectors = 1;
+  static constexpr int kBfloatTokens = 2;
+  struct DenormalsAreZero {};  // done one by one
+  static OWML_INLINE Bytes BroadcastPair(uint32_t pair) {
+    return EachByte([&](int, int j) { return pair >> (8 * j) & 255; });
+  }
+  // Two bfloats in every lane: products of the second, then of the first.
+  static OWML_INLINE F AddPairProducts(F sum, Bytes weights, Bytes pair) {
+    return Each([&](int i) {
+      float total = WithoutDenormals(sum.lane[i]);
+      for (int j = 2; j >= 0; j -= 2) {
+        total = WithoutDenormals(__builtin_fmaf(BfloatAt(weights.lane[i] + j), BfloatAt(pair.lane[i] + j), total));
+      }
+      return total;
+    });
+  }
   static OWML_INLINE I MultiplyAdd(I sum, Bytes weights, Bytes four) {
     return EachInt([&](int i) {
       int32_t total = sum.lane[i];
@@ -227,6 +243,12 @@ struct ScalarVector {
   }
 
  private:
+  static OWML_INLINE float WithoutDenormals(float x) {
+    return (ToBits(x) & 0x7F800000) == 0 ? FromBits(ToBits(x) & 0x80000000) : x;
+  }
+  static OWML_INLINE float BfloatAt(const uint8_t* bytes) {
+    return WithoutDenormals(FromBits(static_cast<uint32_t>(bytes[0]) << 16 | static_cast<uint32_t>(bytes[1]) << 24));
+  }
   static OWML_INLINE float FromBits(uint32_t bits) {
     float result;
     __builtin_memcpy(&result, &bits, sizeof(result));

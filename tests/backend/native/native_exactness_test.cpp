@@ -78,8 +78,8 @@ double Median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// Both engines round activations to eight bits, each in its own way; the same weights as floats tell who is how far
-// off.
+// Both engines round activations to eight bits, or to BF16 for weights of that type, each in its own way; the same
+// weights as floats tell who is how far off.
 TEST_P(NativeExactnessTest, LogitsAreAtLeastAsCloseToThoseOfFloatWeightsAsThoseOfLlamaCpp) {
   const auto llama = LoadGguf(path_);
   const auto floats = LoadGguf(folder_.Write("floats.gguf", RandomLlama(GetParam(), /*dequantized=*/true)));
@@ -92,8 +92,8 @@ TEST_P(NativeExactnessTest, LogitsAreAtLeastAsCloseToThoseOfFloatWeightsAsThoseO
   }
   const double ours = Median(our_distances), theirs = Median(their_distances);
   RecordProperty("distance", std::to_string(ours) + " here, " + std::to_string(theirs) + " in llama.cpp");
-  const bool exact = GetParam() == GgmlType::kF32 || GetParam() == GgmlType::kF16 || GetParam() == GgmlType::kBF16;
-  EXPECT_LT(ours, exact ? 1e-5 : 5e-3);
+  const bool exact = GetParam() == GgmlType::kF32 || GetParam() == GgmlType::kF16;
+  EXPECT_LT(ours, exact ? 1e-5 : GetParam() == GgmlType::kBF16 ? 1e-4 : 5e-3);
   EXPECT_LT(ours, 1.25 * theirs + 1e-5);
 }
 

@@ -1,0 +1,20 @@
+// Sixteen rows with products of pairs of bfloats in one instruction.
+// Included by kernels_avx512_bf16.cpp, which is compiled for AVX-512 with BF16.
+#pragma once
+
+#if defined(__AVX512BF16__)
+#include "kernels/vector_avx512.h"
+
+namespace owml::kernels {
+namespace {
+
+struct Avx512Bf16Rows : Avx512Vector {
+  struct DenormalsAreZero {};  // the instruction takes them so
+  static OWML_INLINE F AddPairProducts(F sum, Bytes weights, Bytes pair) {
+    return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(weights), reinterpret_cast<__m512bh>(pair));
+  }
+};
+
+}  // namespace
+}  // namespace owml::kernels
+#endif
