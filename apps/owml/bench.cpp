@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "base/cpu_info.h"
+#include "bench_profile.h"
 #include "commands.h"
 #include "failure.h"
 #include "interrupt.h"
@@ -32,8 +33,11 @@ struct BenchOptions {
   uint32_t generated_tokens = 128;
   uint32_t repetitions = 5;
   uint32_t depth = 0;
+  std::string profile;  // where the trace goes; kTableOnly, or empty for no profile
   StageSettings stage;
 };
+
+constexpr char kTableOnly[] = "-";
 
 OWML_ENGINE EngineOf(const std::string& word) {
   if (word == "native") return OWML_ENGINE_NATIVE;
@@ -81,24 +85,34 @@ class Subject {
   // One sample of every rate, or what warms the processor for it. Single-token runs are warm after one.
   void Sample(bool warm_up) {
     for (Rate& rate : rates) {
-      const bool at_once = rate.test[0] == 'p';
-      const uint32_t count = at_once ? options_.prompt_tokens : options_.generated_tokens;
-      session_.Reset();
-      std::vector<uint32_t> tokens = RandomTokens(options_.depth);
-      if (!tokens.empty()) session_.Prefill(tokens);
-      const std::vector<uint32_t> measured = RandomTokens(warm_up && !at_once ? 1 : count);
-      tokens.insert(tokens.end(), measured.begin(), measured.end());
-      const auto start = std::chrono::steady_clock::now();
-      if (at_once) {
-        session_.Prefill(tokens);
-      } else {
-        for (size_t i = 0; i < measured.size() && !InterruptScope::Requested(); ++i) session_.Append(measured[i]);
-      }
-      const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      const uint32_t count = warm_up && !AtOnce(rate) ? 1 : CountOf(rate);
+      double seconds = 0;
+      Measure(rate, count, [&](auto&& run) {
+        const auto start = std::chrono::steady_clock::now();
+        run();
+        seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      });
       if (InterruptScope::Requested()) return;
       if (!warm_up) rate.samples.push_back(count / seconds);
     }
   }
+
+  // Another run of every test, which does not count, with the times of its operations. Throws Failure for an engine
+  // that cannot tell.
+  void TakeProfile() {
+    const StageProfiler profiler(session_.model());
+    work_buffers_ = profiler.WorkBuffers();
+    for (const Rate& rate : rates) {
+      Measure(rate, CountOf(rate), [&](auto&& run) {
+        profiler.Start();
+        run();
+        profiles.push_back(profiler.Stop(rate.test));
+      });
+      if (InterruptScope::Requested()) return;
+    }
+  }
+
+  std::vector<TestProfile> profiles;
 
   // The median of the test that begins with `kind`; 0 where it was skipped.
   double MedianOf(char kind) const {
@@ -124,6 +138,11 @@ class Subject {
     Json report = {{"engine", EngineName()}, {"engineReason", EngineText()}, {"threads", Threads()}};
     if (options_.prompt_tokens) report["prompt_tokens_per_second"] = MedianOf('p');
     if (options_.generated_tokens) report["generation_tokens_per_second"] = MedianOf('t');
+    if (!profiles.empty()) {
+      report["work_buffer_bytes"] = {{"reserved", work_buffers_.reserved}, {"unshared", work_buffers_.unshared}};
+      report["profile"] = Json::array();
+      for (const TestProfile& profile : profiles) report["profile"].push_back(ProfileToJson(profile));
+    }
     report["results"] = Json::array();
     for (const Rate& rate : rates) {
       report["results"].push_back({{"test", rate.test},
@@ -144,6 +163,23 @@ class Subject {
     return settings;
   }
 
+  static bool AtOnce(const Rate& rate) { return rate.test[0] == 'p'; }
+  uint32_t CountOf(const Rate& rate) const { return AtOnce(rate) ? options_.prompt_tokens : options_.generated_tokens; }
+
+  // around(run): what stands before the measured tokens is there, and run() appends them.
+  template <class Around>
+  void Measure(const Rate& rate, uint32_t count, Around&& around) {
+    session_.Reset();
+    std::vector<uint32_t> tokens = RandomTokens(options_.depth);
+    if (!tokens.empty()) session_.Prefill(tokens);
+    const std::vector<uint32_t> measured = RandomTokens(count);
+    tokens.insert(tokens.end(), measured.begin(), measured.end());
+    around([&] {
+      if (AtOnce(rate)) return session_.Prefill(tokens);
+      for (size_t i = 0; i < measured.size() && !InterruptScope::Requested(); ++i) session_.Append(measured[i]);
+    });
+  }
+
   std::string AtDepth() const { return options_.depth ? fmt::format(" @ d{}", options_.depth) : ""; }
 
   std::vector<uint32_t> RandomTokens(size_t count) {
@@ -155,6 +191,7 @@ class Subject {
   const BenchOptions& options_;
   LanguageSession session_;
   size_t vocabulary_ = 0;
+  WorkBufferBytes work_buffers_;
   std::mt19937_64 generator_{1};
 };
 
@@ -187,6 +224,10 @@ class Bench {
       }
     }
     if (!InterruptScope::Requested()) limits_ = MeasureLimits(subjects_[0]->Threads());
+    if (!InterruptScope::Requested() && !options_.profile.empty()) {
+      subjects_[0]->TakeProfile();
+      if (options_.profile != kTableOnly) WriteTrace(options_.profile, subjects_[0]->profiles);
+    }
     if (as_json) {
       ReportJson();
     } else {
@@ -238,6 +279,11 @@ class Bench {
       }
     }
     table.Print(stdout);
+    ReportComparison();
+    for (const TestProfile& profile : subjects_[0]->profiles) PrintProfile(profile);
+  }
+
+  void ReportComparison() const {
     if (subjects_.size() < 2) return;
     std::printf("\n%s against %s, medians:", subjects_[0]->EngineName().c_str(), subjects_[1]->EngineName().c_str());
     if (options_.prompt_tokens) std::printf(" prompt %.2f times", Ratio('p'));
@@ -274,6 +320,9 @@ void AddBench(CLI::App& app, const Globals& globals, Action& action) {
       ->capture_default_str();
   verb->add_option("--compare", options->compared, "Another engine, native or llama, in turns with the first")
       ->check(CLI::IsMember({"native", "llama"}));
+  verb->add_flag("--profile{" + std::string(kTableOnly) + "}", options->profile,
+                 "Where the time goes, by operation, in one run more of each test; --profile=FILE also writes a trace "
+                 "for chrome://tracing and Perfetto");
   verb->add_option("-b,--batch", options->stage.batch_size, "Tokens of one batch; 0 = the engine's default")
       ->check(CLI::Range(0u, 1048576u))
       ->capture_default_str();
@@ -284,9 +333,12 @@ void AddBench(CLI::App& app, const Globals& globals, Action& action) {
   verb->footer(
       "ppN: N random tokens in one run. tgN: N runs of one token. Both from an empty context, or behind --depth "
       "tokens.\n"
-      "The limits are what the same threads read and multiply without a model.\n\nExamples:\n"
+      "The limits are what the same threads read and multiply without a model.\n"
+      "GOPS of a profile are 10^9 multiplications and additions, GB/s count weights and cache, both in a second.\n\n"
+      "Examples:\n"
       "  owml bench model.gguf --engine native --compare llama\n"
       "  owml bench model.gguf\n"
+      "  owml bench model.gguf --profile=trace.json\n"
       "  owml bench model.gguf -p 512 -n 0 -r 10 -t 2");
   verb->callback(
       [options, &globals, &action] { action = [options, &globals] { return Bench(*options).Execute(globals.json); }; });

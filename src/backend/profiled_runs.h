@@ -24,11 +24,17 @@ struct ProfiledSpan {
   uint64_t duration = 0;
 };
 
+// Bytes for what is between the operations of a batch.
+struct WorkBuffers {
+  uint64_t reserved = 0;
+  uint64_t unshared = 0;  // if no two of them shared a place
+};
+
 class ProfiledRuns {
  public:
   virtual ~ProfiledRuns() = default;
 
-  // Forgets what there is and takes the times of the runs that follow.
+  // Forgets what there is and takes the times of the runs that follow, until the capacity of the sequence changes.
   virtual void Start() = 0;
   virtual void Stop() = 0;
 
@@ -36,6 +42,7 @@ class ProfiledRuns {
   virtual const std::vector<ProfiledOperation>& operations() const = 0;
   virtual const std::vector<ProfiledSpan>& spans() const = 0;
   virtual uint64_t lost_spans() const = 0;  // beyond what is kept
+  virtual WorkBuffers work_buffers() const = 0;
 };
 
 }  // namespace owml

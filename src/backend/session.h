@@ -8,6 +8,7 @@
 
 #include "backend/best_tokens.h"
 #include "backend/cancellation.h"
+#include "backend/profiled_runs.h"
 #include "backend/schema.h"
 #include "backend/sequence_state.h"
 #include "backend/session_options.h"
@@ -54,6 +55,7 @@ class BackendSession {
   virtual SpeculativeSteps* speculative_steps() { return nullptr; }
   virtual BestTokens* best_tokens() { return nullptr; }
   virtual CancellableRuns* cancellable_runs() { return nullptr; }
+  virtual ProfiledRuns* profiled_runs() { return nullptr; }
 };
 
 }  // namespace owml

@@ -8,6 +8,7 @@
 #include "runtime/stage_dimensions.h"
 #include "runtime/stage_options.h"
 #include "runtime/stage_ort.h"
+#include "runtime/stage_profile.h"
 #include "runtime/stage_schema.h"
 #include "runtime/stage_segments.h"
 #include "runtime/stage_state.h"
@@ -33,7 +34,8 @@ namespace {
 class Stage final
     : public Implements<Stage, StageBindingMethods, StageSchemaMethods, StageStateMethods, StageSegmentMethods,
                         StageStateOptionMethods, StageOptionMethods, StageNamedBindingMethods, StageOrtOptionMethods,
-                        StageOrtDiagnosticMethods, StageDimensionMethods, StageCancellationMethods, IStageIdentity> {
+                        StageOrtDiagnosticMethods, StageDimensionMethods, StageCancellationMethods, StageProfileMethods,
+                        IStageIdentity> {
  public:
   explicit Stage(StageRef stage)
       : stage_(std::move(stage)), is_model_(stage_.node->model != nullptr), is_onnx_(stage_.node->is_onnx()) {}

@@ -199,6 +199,40 @@ def test_bench_compares_engines_and_measures_the_machine(owml, gguf):
     assert "GB/s" in text and "native against llama" in text
 
 
+def test_bench_tells_where_the_time_goes(owml, gguf, tmp_path):
+    trace = tmp_path / "trace.json"
+    arguments = ["bench", gguf, "-p", 8, "-n", 4, "-r", 1, "--engine", "native"]
+    report = owml(*arguments, "--json", f"--profile={trace}").json()
+    assert [profile["test"] for profile in report["profile"]] == ["pp8", "tg4"]
+    for profile in report["profile"]:
+        operations = profile["operations"]
+        assert sum(operation["share"] for operation in operations) == pytest.approx(1)
+        times = [operation["milliseconds"] for operation in operations]
+        assert sum(times) == pytest.approx(profile["milliseconds"]) and times == sorted(times, reverse=True)
+        head = next(operation for operation in operations if operation["name"] == "head")
+        assert head["gops"] > 0 and head["gb_per_second"] > 0
+        # A run gives the logits of its last token.
+        assert head["calls"] == (1 if profile["test"] == "pp8" else 4)
+    assert 0 < report["work_buffer_bytes"]["reserved"] < report["work_buffer_bytes"]["unshared"]
+
+    events = json.loads(trace.read_text())["traceEvents"]
+    assert {event["args"]["name"] for event in events if event["name"] == "process_name"} == {"pp8", "tg4"}
+    spans = [event for event in events if event["ph"] == "X"]
+    for process, profile in enumerate(report["profile"]):
+        whole = [event["dur"] for event in spans if event["pid"] == process and event["tid"] == 0]
+        assert sum(whole) / 1000 == pytest.approx(profile["milliseconds"])
+        assert len(whole) == sum(operation["calls"] for operation in profile["operations"])
+
+    table = owml(*arguments, "--profile").out
+    assert "pp8: " in table and "gate + up" in table and "GB/s" in table
+    assert "gate + up" not in owml(*arguments).out
+
+
+def test_bench_profiles_only_engines_that_can_tell(owml, gguf):
+    done = owml("bench", gguf, "-p", 2, "-n", 0, "-r", 1, "--engine", "llama", "--profile")
+    assert done.code == 1 and "cannot tell where the time of its runs goes" in done.sentence()
+
+
 def test_bench_measures_behind_a_depth(owml, gguf):
     report = owml("bench", gguf, "-p", 4, "-n", 3, "-r", 1, "--depth", 20, "--json").json()
     assert [row["test"] for row in report["results"]] == ["pp4 @ d20", "tg3 @ d20"]

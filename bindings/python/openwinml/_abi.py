@@ -540,6 +540,19 @@ STRUCTS = {
         ("channelCount", "u32", 0, 4, "UINT32"),
         ("validSampleCount", "u64", 0, 8, "UINT64"),
     )),
+    "OWML_PROFILED_OPERATION": (32, (
+        ("callCount", "u64", 0, 0, "UINT64"),
+        ("nanoseconds", "u64", 0, 8, "UINT64"),
+        ("arithmeticCount", "u64", 0, 16, "UINT64"),
+        ("byteCount", "u64", 0, 24, "UINT64"),
+    )),
+    "OWML_PROFILED_SPAN": (32, (
+        ("operation", "u32", 0, 0, "UINT32"),
+        ("layer", "u32", 0, 4, "UINT32"),
+        ("lane", "u32", 0, 8, "UINT32"),
+        ("startNanoseconds", "u64", 0, 16, "UINT64"),
+        ("durationNanoseconds", "u64", 0, 24, "UINT64"),
+    )),
     "WINML_TENSOR_NORMALIZATION": (32, (
         ("scale", "f32", 4, 0, "FLOAT"),
         ("mean", "f32", 4, 16, "FLOAT"),
@@ -1028,6 +1041,15 @@ INTERFACES = {
         ("GetBatchSize", 13, (("tokenCount", "ptr", "out", "UINT32*"),)),
         ("SetOrtOptimizationLevel", 14, (("level", "i32", "in", "OWML_ORT_OPTIMIZATION_LEVEL"),)),
         ("GetOrtOptimizationLevel", 15, (("level", "ptr", "out", "OWML_ORT_OPTIMIZATION_LEVEL*"),)),
+    )),
+    "IOwmlStageProfile": ("a3c1f6d2-8b47-4e0b-9f35-62d94c1e7a08", "IUnknown", (
+        ("Start", 3, ()),
+        ("Stop", 4, ()),
+        ("GetOperationCount", 5, (("count", "ptr", "out", "UINT32*"),)),
+        ("GetOperation", 6, (("index", "u32", "in", "UINT32"), ("name", "ptr", "out", "LPWSTR*"), ("operation", "ptr", "out", "OWML_PROFILED_OPERATION*"))),
+        ("GetSpanCount", 7, (("kept", "ptr", "out", "UINT64*"), ("lost", "ptr", "out", "UINT64*"))),
+        ("GetSpans", 8, (("first", "u64", "in", "UINT64"), ("spanCount", "u64", "in", "UINT64"), ("spans", "ptr", "out", "OWML_PROFILED_SPAN*"))),
+        ("GetWorkBufferBytes", 9, (("reserved", "ptr", "out", "UINT64*"), ("unshared", "ptr", "out", "UINT64*"))),
     )),
     "IWinMLOrtModelSchema": ("9451e992-e86b-411a-a4c0-f83d2a0e2a22", "IUnknown", (
         ("GetInputName", 3, (("index", "u32", "in", "UINT32"), ("name", "ptr", "out", "LPCWSTR*"))),

@@ -82,6 +82,7 @@ class FakeSession final : public BackendSession, public SequenceState, public Sp
   }
   SequenceState* sequence_state() override { return script_->stateful ? this : nullptr; }
   SpeculativeSteps* speculative_steps() override { return script_->step_width != 0 ? this : nullptr; }
+  ProfiledRuns* profiled_runs() override { return script_->profile.get(); }
 
   uint64_t capacity() const override { return capacity_; }
   std::optional<uint64_t> declared_capacity() const override { return script_->declared_capacity; }

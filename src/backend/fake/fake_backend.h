@@ -32,6 +32,8 @@ struct FakeScript {
   uint32_t vocabulary = 4;
   uint32_t draft_tokens = 0;  // ProposeDraftTokens gives pending + 1, pending + 2, ...
 
+  std::shared_ptr<ProfiledRuns> profile;  // null: the session cannot tell
+
   bool refuses_batch_size = false;  // as a backend without that option
 
   // Failures; S_OK = none.

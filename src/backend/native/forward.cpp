@@ -59,6 +59,7 @@ Forward::Forward(std::shared_ptr<const ModelWeights> weights, const ForwardSetti
                             "the work buffers of " + plan.label);
   every_row_->Place(work_.address, device_.get(), &profile_);
   some_rows_->Place(work_.address, device_.get(), &profile_);
+  profile_.SetWorkBuffers({work_.bytes, std::max(every_row_->unshared_bytes(), some_rows_->unshared_bytes())});
   if (!device_->uses_host_memory()) {
     staged_row_bytes_ = std::max(plan.vocabulary * sizeof(float), settings.best * sizeof(TokenLogit));
     staged_ = device_->Allocate(batch * staged_row_bytes_, MemoryUse::kWork, "the logits of " + plan.label);

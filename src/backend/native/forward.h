@@ -66,9 +66,6 @@ class Forward {
   uint32_t threads() const { return device_->threads(); }
   const KvCache& cache() const { return cache_; }
   Profile& profile() { return profile_; }
-  // Of the work buffers of a batch: as they are planned, and side by side.
-  uint64_t work_bytes() const { return work_.bytes; }
-  uint64_t unshared_work_bytes() const { return every_row_->unshared_bytes(); }
 
  private:
   // Where a row that is read gives its logits, or the highest of them.

@@ -31,6 +31,7 @@ class NativeSession final : public BackendSession,
   SpeculativeSteps* speculative_steps() override { return this; }
   BestTokens* best_tokens() override { return this; }
   CancellableRuns* cancellable_runs() override { return this; }
+  ProfiledRuns* profiled_runs() override { return &sequences_->profile(); }
 
  private:
   // SequenceState

@@ -20,6 +20,8 @@ class Profile final : public ProfiledRuns {
   // The number of the operation with this name; before runs.
   uint32_t OperationFor(const std::string& name);
 
+  void SetWorkBuffers(const WorkBuffers& buffers) { work_buffers_ = buffers; }
+
   bool running() const { return running_; }
   // Runs a job and waits for it.
   void Run(uint32_t operation, const Job& job, const Step& step, Device* device) noexcept;
@@ -30,6 +32,7 @@ class Profile final : public ProfiledRuns {
   const std::vector<ProfiledOperation>& operations() const override { return operations_; }
   const std::vector<ProfiledSpan>& spans() const override { return spans_; }
   uint64_t lost_spans() const override { return lost_spans_; }
+  WorkBuffers work_buffers() const override { return work_buffers_; }
 
  private:
   void AddSpan(const ProfiledSpan& span) noexcept;
@@ -40,6 +43,7 @@ class Profile final : public ProfiledRuns {
   std::vector<ProfiledOperation> operations_;
   std::vector<ProfiledSpan> spans_;
   uint64_t lost_spans_ = 0;
+  WorkBuffers work_buffers_;
 };
 
 }  // namespace owml::native

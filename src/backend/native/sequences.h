@@ -36,6 +36,8 @@ class Sequences {
   // The methods below throw E_INVALIDARG for a slot that holds no sequence.
   void Remove(uint32_t slot);
 
+  ProfiledRuns& profile() { return forward_.profile(); }
+
   uint64_t position(uint32_t slot) const { return sequences_[Checked(slot)].position; }
   uint64_t capacity() const { return capacity_; }
   uint32_t threads() const { return forward_.threads(); }
