@@ -85,6 +85,29 @@ TEST_F(ProgramTest, OnlyRowsThatAreReadAreComputedToTheEnd) {
   }
 }
 
+// (SiLU(x Wg + b) * (x Wu)) W, with the gate fused, and with a step between that forbids it and changes nothing.
+TEST_F(ProgramTest, FusedGatesGiveTheBitsOfTheirSteps) {
+  for (const WeightType type : {WeightType::kF32, WeightType::kQ8_0}) {
+    const TestMatrix gate(96, kWidth, 5, type), up(96, kWidth, 6, type), down(kOutputs, 96, 7, type);
+    const TestTable bias(1, 96, 8);
+    const auto recorded = [&](bool fused) {
+      Graph graph(16, 16);
+      const Tensor x = graph.Embed(WeightType::kF32, table_.address(), kWidth, 1);
+      const Tensor g = graph.MatMul("gate", x, gate.matrix());
+      graph.AddVector(g, bias.address());
+      if (!fused) graph.Scale(g, 1);
+      const Tensor u = graph.MatMul("up", x, up.matrix());
+      graph.Activate("activation", g, u, Activation::kSilu);
+      graph.Head(g, down.matrix(), 0, 1, 0, 1);
+      return graph;
+    };
+    Runner fused(recorded(true)), steps(recorded(false));
+    EXPECT_TRUE(std::holds_alternative<GateUp>(fused.program().jobs()[1].operations[0]));
+    EXPECT_EQ(NamesOf(steps.program().jobs())[2].find("bias + scale + activation"), 0u);
+    EXPECT_EQ(fused.Run({0, 3, 1}, kOutputs), steps.Run({0, 3, 1}, kOutputs));
+  }
+}
+
 TEST_F(ProgramTest, ACheckEndsItBeforeALayer) {
   struct AtSecond final : CancellationCheck {
     bool canceled() noexcept override { return ++asked == 2; }
