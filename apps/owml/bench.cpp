@@ -136,6 +136,7 @@ class Subject {
 
   Json ToJson() const {
     Json report = {{"engine", EngineName()}, {"engineReason", EngineText()}, {"threads", Threads()}};
+    if (options_.stage.threads != 0) report["threadsAsked"] = options_.stage.threads;
     if (options_.prompt_tokens) report["prompt_tokens_per_second"] = MedianOf('p');
     if (options_.generated_tokens) report["generation_tokens_per_second"] = MedianOf('t');
     if (!profiles.empty()) {
@@ -261,8 +262,10 @@ class Bench {
   }
 
   void ReportTable() const {
-    const uint32_t threads = subjects_[0]->Threads();
-    std::printf("%s, %u thread%s\n", CpuDescription().c_str(), threads, threads == 1 ? "" : "s");
+    const uint32_t threads = subjects_[0]->Threads(), asked = options_.stage.threads;
+    std::printf("%s, %u thread%s", CpuDescription().c_str(), threads, threads == 1 ? "" : "s");
+    if (asked > threads) std::printf(" (%u were asked for; more than the usable processors would take turns)", asked);
+    std::printf("\n");
     for (const auto& subject : subjects_) std::printf("%s\n", subject->EngineText().c_str());
     if (limits_.int8_gops > 0) {
       std::printf("limits (%s): reads %.1f GB/s, multiplies %.0f GOPS in 8 bits\n", limits_.isa.c_str(),

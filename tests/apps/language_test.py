@@ -251,6 +251,14 @@ def first_processor():
     return str(min(os.sched_getaffinity(0)))
 
 
+def test_bench_tells_of_threads_that_were_asked_for_and_not_started(owml, gguf):
+    arguments = ("bench", gguf, "--engine", "native", "-p", 1, "-n", 0, "-r", 1, "-t", 16)
+    prefix = ["taskset", "-c", first_processor()]
+    report = owml(*arguments, "--json", prefix=prefix).json()
+    assert report["threads"] == 1 and report["threadsAsked"] == 16
+    assert "1 thread (16 were asked for" in owml(*arguments, prefix=prefix).out
+
+
 def test_one_processor_means_one_thread_for_both_backends(owml, gguf, mixing_model):
     prefix = ["taskset", "-c", first_processor()]
     assert owml("bench", gguf, "-p", 1, "-n", 0, "-r", 1, "-t", 0, "--json", prefix=prefix).json()["threads"] == 1
