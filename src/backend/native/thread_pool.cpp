@@ -82,16 +82,16 @@ void ThreadPool::FollowAffinity() noexcept {
 
 void ThreadPool::RunOnAll(uint32_t count, Call call, void* body) {
   left_.store(count, std::memory_order_relaxed);  // published with the ranges
-  for (uint32_t thread = active_; thread-- > 0;) {
-    const uint64_t begin = uint64_t{count} * thread / active_, end = uint64_t{count} * (thread + 1) / active_;
-    if (begin == end) continue;
+  const uint32_t threads = std::min(active_, count);
+  for (uint32_t thread = threads; thread-- > 0;) {
+    const uint64_t begin = uint64_t{count} * thread / threads, end = uint64_t{count} * (thread + 1) / threads;
     Lane& lane = lanes_[thread];
     lane.call.store(call, std::memory_order_relaxed);
     lane.body.store(body, std::memory_order_relaxed);
     lane.range.store(Range(begin, end), std::memory_order_release);
   }
   // Either this sees that a worker went to sleep, or the worker, which adds itself first, sees its range.
-  if (sleepers_.fetch_add(0, std::memory_order_acq_rel) != 0) WakeWorkers(active_);
+  if (sleepers_.fetch_add(0, std::memory_order_acq_rel) != 0) WakeWorkers(threads);
   WorkOn(0);
   WaitUntilDone();
 }

@@ -39,7 +39,8 @@ class ThreadPool {
 
   // Calls work(piece, thread) once for each piece below `count`, with thread < size(), and returns when all are done.
   // `work` must not throw. One caller at a time; the caller works as thread 0. Where nobody is late, thread t of n does
-  // the pieces from count * t / n to before count * (t + 1) / n.
+  // the pieces from count * t / n to before count * (t + 1) / n, n being the active threads, or the pieces where they
+  // are fewer.
   template <class Work>
   void Run(uint32_t count, Work&& work) {
     static_assert(std::is_nothrow_invocable_v<Work&, uint32_t, uint32_t>, "work for a pool must be noexcept");
