@@ -19,7 +19,7 @@ import quality  # noqa: E402
 
 FULL = "OWML_FULL_TESTS" in os.environ
 MODEL, OWML = os.environ["OWML_TEST_SMOLLM2"], os.environ["OWML_TEST_COMMAND"]
-TYPES = ("F32", "F16", "Q8_0", "Q4_0", "Q4_1")
+TYPES = ("F32", "F16", "BF16", "Q8_0", "Q4_0", "Q4_1")
 LENGTH = 256
 THREADS = 1  # on a busy machine the threads of llama.cpp wait for each other
 
