@@ -24,6 +24,19 @@ struct Block {
   const std::byte* values;  // of the same
   size_t width;
 
+  // With few rows reading is the limit: values are fetched while scores are computed, the next block's keys while values
+  // are added, each in as many steps as a block has vectors of positions times dimensions, or positions times vectors of
+  // dimensions.
+  template <int R>
+  OWML_INLINE void FetchValues(size_t step) const {
+    if constexpr (R <= 4) Fetch(values + step * (KeyBytes(Type, 16)));
+  }
+  template <int R>
+  OWML_INLINE void FetchNextKeys(size_t step) const {
+    if constexpr (R <= 4) Fetch(keys + kAttentionBlock * KeyBytes(Type, width) + step * KeyBytes(Type, 16));
+  }
+  static OWML_INLINE void Fetch(const std::byte* at) { __builtin_prefetch(at, 0, 3); }
+
   // Positions 16 p to 16 p + 15 at dimension d.
   OWML_INLINE typename V::F Keys(size_t p, size_t d) const {
     return Cache<V, Type>::Keys(keys + p * 16 * KeyBytes(Type, width), d);
@@ -42,7 +55,10 @@ OWML_INLINE void KeyScores(const float* const* queries, const Block<V, Type>& bl
   OWML_UNROLL for (int r = 0; r < R; ++r) { OWML_UNROLL for (int i = 0; i < P; ++i) sum[r][i] = V::Set(0.0f); }
   for (size_t d = 0; d < block.width; ++d) {
     typename V::F k[P];
-    OWML_UNROLL for (int i = 0; i < P; ++i) k[i] = block.Keys(p + i, d);
+    OWML_UNROLL for (int i = 0; i < P; ++i) {
+      k[i] = block.Keys(p + i, d);
+      block.template FetchValues<R>(p * block.width + d * P + static_cast<size_t>(i));
+    }
     OWML_UNROLL for (int r = 0; r < R; ++r) {
       const typename V::F q = V::Set(queries[r][d]);
       OWML_UNROLL for (int i = 0; i < P; ++i) sum[r][i] = V::Fma(k[i], q, sum[r][i]);
@@ -74,7 +90,10 @@ OWML_INLINE void AddValuesAt(const Block<V, Type>& block, size_t from, size_t to
   }
   for (size_t position = from; position < to; ++position) {
     typename V::F v[D];
-    OWML_UNROLL for (int i = 0; i < D; ++i) v[i] = block.Values(position, d + 16 * i);
+    OWML_UNROLL for (int i = 0; i < D; ++i) {
+      v[i] = block.Values(position, d + 16 * i);
+      block.template FetchNextKeys<R>(d / 16 * kAttentionBlock + position * D + static_cast<size_t>(i));
+    }
     OWML_UNROLL for (int r = 0; r < R; ++r) {
       const typename V::F weight = V::Set(weights[r][position]);
       OWML_UNROLL for (int i = 0; i < D; ++i) sum[r][i] = V::Fma(weight, v[i], sum[r][i]);

@@ -48,21 +48,20 @@ Forward::Forward(std::shared_ptr<const ModelWeights> weights, const ForwardSetti
   for (const RopePlan& rope : plan.ropes) {
     const std::vector<double> radians = RopeSteps(plan, rope, weights_.host().RopeFactorsFor(settings.capacity));
     const auto bytes = std::as_bytes(std::span(radians));
-    rope_steps_.push_back(device_->Allocate(bytes.size(), MemoryUse::kCache, "the angles of " + plan.label));
+    rope_steps_.push_back(device_->Allocate(bytes.size(), "the angles of " + plan.label));
     device_->CopyIn(rope_steps_.back().address, bytes);
     steps.push_back(rope_steps_.back().address);
   }
   const DecoderMemory memory{weights_, cache_.layers(), settings.best, steps};
   every_row_.emplace(RecordDecoder(plan, memory, batch, /*all_read=*/true));
   some_rows_.emplace(RecordDecoder(plan, memory, batch, /*all_read=*/false));
-  work_ = device_->Allocate(std::max(every_row_->bytes(), some_rows_->bytes()), MemoryUse::kWork,
-                            "the work buffers of " + plan.label);
+  work_ = device_->Allocate(std::max(every_row_->bytes(), some_rows_->bytes()), "the work buffers of " + plan.label);
   every_row_->Place(work_.address, device_.get(), &profile_);
   some_rows_->Place(work_.address, device_.get(), &profile_);
   profile_.SetWorkBuffers({work_.bytes, std::max(every_row_->unshared_bytes(), some_rows_->unshared_bytes())});
   if (!device_->uses_host_memory()) {
     staged_row_bytes_ = std::max(plan.vocabulary * sizeof(float), settings.best * sizeof(TokenLogit));
-    staged_ = device_->Allocate(batch * staged_row_bytes_, MemoryUse::kWork, "the logits of " + plan.label);
+    staged_ = device_->Allocate(batch * staged_row_bytes_, "the logits of " + plan.label);
   }
   rows_.reserve(batch);
   read_.reserve(batch);

@@ -41,7 +41,8 @@ std::unique_ptr<HugePages> HugePages::Reserve(size_t bytes) {
   static const bool usable = SystemHasThem();
   if (!usable || bytes < kMinBytes || bytes > PTRDIFF_MAX - 2 * kPage || bytes > FreeBytes() / 2) return nullptr;
   const size_t whole = (bytes + kPage - 1) / kPage * kPage;
-  void* map = ::mmap(nullptr, whole + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* map =
+      ::mmap(nullptr, whole + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (map == MAP_FAILED) return nullptr;
   auto* const begin = static_cast<std::byte*>(map);
   const size_t before = (kPage - reinterpret_cast<uintptr_t>(map) % kPage) % kPage;

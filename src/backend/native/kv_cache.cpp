@@ -1,8 +1,10 @@
 // Size and place of the cache.
-// Its memory is reserved for all positions; the system gives pages when positions are written.
+// Its memory is reserved for all positions; the system gives pages when positions are written. What layers keep of the
+// same segment of positions lies together, so that a sequence fills the memory from the front and large pages pay.
 #include "backend/native/kv_cache.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 
 #include "base/error.h"
@@ -13,11 +15,10 @@ namespace {
 
 constexpr uint64_t RoundUp(uint64_t count, uint64_t unit) { return (count + unit - 1) / unit * unit; }
 
-// Keys lie in groups of 16. A ring is made of whole segments, so that none is torn where it begins again.
+// Whole segments, so that none is torn where a ring begins again.
 uint64_t PositionsOf(uint32_t window, const KvCacheShape& shape) {
-  const uint64_t all = RoundUp(shape.capacity, 16);
-  if (window == 0) return all;
-  return std::min(all, RoundUp(window - 1 + shape.ahead, kernels::kAttentionSegment));
+  const uint64_t kept = window == 0 ? shape.capacity : std::min(shape.capacity, window - 1 + shape.ahead);
+  return RoundUp(kept, kernels::kAttentionSegment);
 }
 
 }  // namespace
@@ -28,7 +29,8 @@ KvCache::KvCache(const KvCacheShape& shape, Device* device) : shape_(shape) {
   const std::string times = shape.slots == 1 ? "" : std::to_string(shape.slots) + " times ";
   const std::string purpose = times + std::to_string(shape.capacity) + " tokens";
   const uint64_t most = INT64_MAX / (key + value) / shape.slots;
-  uint64_t slot_positions = 0;  // of all heads of all layers
+  uint64_t slot_positions = 0;               // of all heads of all layers
+  std::map<uint64_t, uint64_t> same_layers;  // that keep so many positions
   for (const uint32_t window : shape.windows) {
     const uint64_t positions = PositionsOf(window, shape);
     if (positions > (most - slot_positions) / shape.kv_heads) {
@@ -36,17 +38,27 @@ KvCache::KvCache(const KvCacheShape& shape, Device* device) : shape_(shape) {
     }
     layers_.push_back({.type = shape.type, .capacity = shape.capacity, .positions = positions, .window = window});
     slot_positions += positions * shape.kv_heads;
+    ++same_layers[positions];
   }
-  keys_ = device->Allocate(shape.slots * slot_positions * key, MemoryUse::kCache, "the keys of " + purpose);
-  values_ = device->Allocate(shape.slots * slot_positions * value, MemoryUse::kCache, "the values of " + purpose);
-  const Tensor all_keys(ElementType::kByte, {shape.slots, slot_positions * key}, keys_.address);
-  const Tensor all_values(ElementType::kByte, {shape.slots, slot_positions * value}, values_.address);
-  uint64_t before = 0;  // positions of the heads of earlier layers
-  for (CacheLayer& layer : layers_) {
-    const uint64_t positions = layer.positions * shape.kv_heads;
-    layer.keys = all_keys.Slice(1, before * key, positions * key).Split(1, layer.positions * key);
-    layer.values = all_values.Slice(1, before * value, positions * value).Split(1, layer.positions * value);
-    before += positions;
+  keys_ = device->Allocate(shape.slots * slot_positions * key, "the keys of " + purpose);
+  values_ = device->Allocate(shape.slots * slot_positions * value, "the values of " + purpose);
+  uint64_t before = 0;  // positions of all slots of earlier layers
+  for (const auto& [positions, count] : same_layers) {
+    const uint64_t segments = positions / kernels::kAttentionSegment;
+    const auto together = [&](const DeviceMemory& memory, uint64_t bytes) {
+      return Tensor(ElementType::kByte,
+                    {shape.slots, segments, count * shape.kv_heads, kernels::kAttentionSegment * bytes},
+                    memory.address + before * bytes);
+    };
+    const Tensor all_keys = together(keys_, key), all_values = together(values_, value);
+    uint64_t first = 0;
+    for (CacheLayer& layer : layers_) {
+      if (layer.positions != positions) continue;
+      layer.keys = all_keys.Slice(2, first, shape.kv_heads).Transpose(1, 2);
+      layer.values = all_values.Slice(2, first, shape.kv_heads).Transpose(1, 2);
+      first += shape.kv_heads;
+    }
+    before += shape.slots * positions * count * shape.kv_heads;
   }
 }
 

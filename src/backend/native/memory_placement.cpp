@@ -43,10 +43,13 @@ PagePlan PlaceWeights(const ModelWeights& weights, const NodeShares& nodes) {
 
 PagePlan PlaceHeads(const CacheLayer& cache, const NodeShares& nodes) {
   PagePlan plan;
-  for (const Tensor* all : {&cache.keys, &cache.values}) {  // [slots, heads, bytes]
+  for (const Tensor* all : {&cache.keys, &cache.values}) {  // [slots, heads, segments, bytes]
     for (uint64_t slot = 0; slot < all->extent(0); ++slot) {
       for (uint64_t head = 0; head < all->extent(1); ++head) {
-        plan.Add(Pointer<const std::byte>(all->at(slot, head)), all->extent(2), nodes.NodeOf(head, all->extent(1)));
+        for (uint64_t segment = 0; segment < all->extent(2); ++segment) {
+          plan.Add(Pointer<const std::byte>(all->at(slot, head) + segment * all->stride(2)), all->extent(3),
+                   nodes.NodeOf(head, all->extent(1)));
+        }
       }
     }
   }

@@ -33,13 +33,13 @@ class DistantDevice final : public native::Device {
   bool uses_host_memory() const override { return false; }
   uint32_t threads() const override { return cpu_.threads(); }
 
-  DeviceMemory Allocate(uint64_t bytes, MemoryUse use, const std::string& purpose) override {
-    DeviceMemory memory = cpu_.Allocate(bytes, use, purpose);
+  DeviceMemory Allocate(uint64_t bytes, const std::string& purpose) override {
+    DeviceMemory memory = cpu_.Allocate(bytes, purpose);
     memory.address += kFar;
     return memory;
   }
   DeviceMemory Share(std::span<const std::byte> bytes, std::shared_ptr<const void>) override {
-    DeviceMemory memory = Allocate(bytes.size(), MemoryUse::kWork, "a copy");
+    DeviceMemory memory = Allocate(bytes.size(), "a copy");
     CopyIn(memory.address, bytes);
     return memory;
   }

@@ -128,13 +128,11 @@ class CpuAttention::Pass {
 
   // Without rows.
   kernels::AttendCall CallFor(uint32_t slot, uint64_t kv_head, uint64_t segment) const {
-    const uint64_t start = segment * kAttentionSegment % op_.cache.positions;
+    const uint64_t start = segment * kAttentionSegment;
     kernels::AttendCall call{};
     call.width = width_;
-    call.keys =
-        Pointer<const std::byte>(op_.cache.keys.at(slot, kv_head) + start * kernels::KeyBytes(op_.cache.type, width_));
-    call.values = Pointer<const std::byte>(op_.cache.values.at(slot, kv_head) +
-                                           start * kernels::ValueBytes(op_.cache.type, width_));
+    call.keys = Pointer<const std::byte>(op_.cache.KeysFrom(slot, kv_head, start));
+    call.values = Pointer<const std::byte>(op_.cache.ValuesFrom(slot, kv_head, start));
     call.begin = kAttentionSegment;
     call.cap = op_.cap;
     return call;

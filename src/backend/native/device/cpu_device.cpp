@@ -20,9 +20,8 @@ CpuDevice::CpuDevice(uint32_t threads, const kernels::Kernels& kernels, const st
       attention_(kernels, workers_),
       head_(kernels, workers_) {}
 
-DeviceMemory CpuDevice::Allocate(uint64_t bytes, MemoryUse use, const std::string& purpose) {
-  const auto pages = use == MemoryUse::kWork ? Arena::Pages::kHuge : Arena::Pages::kUsual;
-  const auto arena = std::make_shared<const Arena>(bytes, purpose, pages);
+DeviceMemory CpuDevice::Allocate(uint64_t bytes, const std::string& purpose) {
+  const auto arena = std::make_shared<const Arena>(bytes, purpose, Arena::Pages::kHuge);
   return {AddressOf(arena->data()), bytes, arena};
 }
 

@@ -21,7 +21,7 @@ class CpuDevice final : public Device {
 
   uint32_t threads() const override { return workers_.size(); }
   bool uses_host_memory() const override { return true; }
-  DeviceMemory Allocate(uint64_t bytes, MemoryUse use, const std::string& purpose) override;
+  DeviceMemory Allocate(uint64_t bytes, const std::string& purpose) override;
   DeviceMemory Share(std::span<const std::byte> bytes, std::shared_ptr<const void> owner) override;
   void CopyIn(DeviceAddress to, std::span<const std::byte> from) override;
   void CopyOut(std::span<std::byte> to, DeviceAddress from) override;

@@ -80,13 +80,14 @@ class RowOperations {
 
   void Do(const Append& op, uint32_t i) const {
     const auto type = static_cast<size_t>(op.cache.type);
-    const uint64_t position = rows_[i].position % op.cache.positions;
+    const uint64_t position = rows_[i].position, in_segment = position % kernels::kAttentionSegment;
+    const uint32_t slot = rows_[i].slot;
     const uint64_t width = op.keys.extent(2);
     for (uint64_t head = 0; head < op.keys.extent(1); ++head) {
       kernels_.store_key[type](Pointer<const float>(op.keys.at(i, head)), width,
-                               Pointer<std::byte>(op.cache.keys.at(rows_[i].slot, head)), position);
+                               Pointer<std::byte>(op.cache.KeysFrom(slot, head, position)), in_segment);
       kernels_.store_value[type](Pointer<const float>(op.values.at(i, head)), width,
-                                 Pointer<std::byte>(op.cache.values.at(rows_[i].slot, head)), position);
+                                 Pointer<std::byte>(op.cache.ValuesFrom(slot, head, position)), in_segment);
     }
   }
 

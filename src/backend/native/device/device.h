@@ -22,9 +22,6 @@ struct DeviceMemory {
   std::shared_ptr<const void> owner;
 };
 
-// Work is gone through whole in every step; a cache fills up slowly.
-enum class MemoryUse { kWork, kCache };
-
 class Device {
  public:
   virtual ~Device() = default;
@@ -36,7 +33,7 @@ class Device {
   virtual uint32_t threads() const = 0;
 
   // Aligned to 64 bytes, not touched. Throws E_OUTOFMEMORY with a sentence about `purpose`.
-  virtual DeviceMemory Allocate(uint64_t bytes, MemoryUse use, const std::string& purpose) = 0;
+  virtual DeviceMemory Allocate(uint64_t bytes, const std::string& purpose) = 0;
 
   // Memory that holds these bytes, which never change and live as long as `owner`; perhaps the same.
   virtual DeviceMemory Share(std::span<const std::byte> bytes, std::shared_ptr<const void> owner) = 0;

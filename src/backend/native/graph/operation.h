@@ -12,6 +12,7 @@
 #include "backend/native/graph/tensor.h"
 #include "backend/native/model_plan.h"
 #include "kernels/cache_type.h"
+#include "kernels/kernels.h"
 #include "kernels/weight_type.h"
 
 namespace owml::native {
@@ -31,14 +32,22 @@ struct Matrix {
   bool quantized() const { return kernels::IsQuantized(type); }
 };
 
-// Keys and values of a layer, [slots, K, bytes], in the layout of the attention kernels.
+// Keys and values of a layer, [slots, K, segments, bytes of a segment of attention], in the layout of the kernels.
 struct CacheLayer {
   kernels::CacheType type = kernels::CacheType::kF16;
   Tensor keys = {};
   Tensor values = {};
   uint64_t capacity = 0;   // positions of a sequence
-  uint64_t positions = 0;  // places of a head: a position lies at its remainder, a segment of attention in one piece
+  uint64_t positions = 0;  // places of a head, a whole number of segments: a position lies at its remainder
   uint32_t window = 0;     // positions that a row sees, itself included; 0 = all
+
+  // Of a head, where the segment that begins at a position lies.
+  DeviceAddress KeysFrom(uint64_t slot, uint64_t head, uint64_t position) const {
+    return keys.at(slot, head) + position % positions / kernels::kAttentionSegment * keys.stride(2);
+  }
+  DeviceAddress ValuesFrom(uint64_t slot, uint64_t head, uint64_t position) const {
+    return values.at(slot, head) + position % positions / kernels::kAttentionSegment * values.stride(2);
+  }
 };
 
 // out = factor * the rows of a table that the tokens name; `table` lies as in the file.

@@ -73,7 +73,7 @@ class Runner {
  public:
   explicit Runner(const Graph& graph, uint32_t threads = 2, kernels::Isa isa = kernels::Isa::kScalar)
       : device_(threads, kernels::KernelsFor(isa)), profile_(threads), program_(graph) {
-    memory_ = device_.Allocate(program_.bytes(), MemoryUse::kWork, "a test");
+    memory_ = device_.Allocate(program_.bytes(), "a test");
     program_.Place(memory_.address, &device_, &profile_);
   }
 
