@@ -6,11 +6,17 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstring>
 #include <functional>
+#include <new>
 #include <thread>
 #include <vector>
 
 #include "kernels/kernels.h"
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 namespace owml::cli {
 namespace {
@@ -38,13 +44,32 @@ double Seconds(uint32_t threads, const std::function<void(uint32_t)>& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+// In pages of 2 MiB where the system has them, as the engine keeps its weights.
+class LargeMemory {
+ public:
+  explicit LargeMemory(size_t bytes) : memory_(::operator new (bytes, std::align_val_t{kPage})) {
+#if defined(__linux__)
+    ::madvise(memory_, bytes, MADV_HUGEPAGE);
+#endif
+    std::memset(memory_, 3, bytes);
+  }
+  ~LargeMemory() { ::operator delete (memory_, std::align_val_t{kPage}); }
+  LargeMemory(const LargeMemory&) = delete;
+  LargeMemory& operator=(const LargeMemory&) = delete;
+  const std::byte* data() const { return static_cast<const std::byte*>(memory_); }
+
+ private:
+  static constexpr size_t kPage = size_t{2} << 20;
+  void* memory_;
+};
+
 }  // namespace
 
 MachineLimits MeasureLimits(uint32_t threads) {
   const kernels::Kernels& kernels = kernels::KernelsFor(kernels::ChosenIsa());
   MachineLimits limits;
   limits.isa = kernels::Name(kernels.isa);
-  std::vector<std::byte> memory(kBytesPerThread * threads, std::byte{3});
+  const LargeMemory memory(kBytesPerThread * threads);
   std::atomic<uint64_t> sink{0};
   for (int run = 0; run < kRuns; ++run) {
     const double read = Seconds(threads, [&](uint32_t thread) {

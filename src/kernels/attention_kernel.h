@@ -24,9 +24,9 @@ struct Block {
   const std::byte* values;  // of the same
   size_t width;
 
-  // With few rows reading is the limit: values are fetched while scores are computed, the next block's keys while values
-  // are added, each in as many steps as a block has vectors of positions times dimensions, or positions times vectors of
-  // dimensions.
+  // With few rows reading is the limit: values are fetched while scores are computed, the next block's keys while
+  // values are added, each in as many steps as a block has vectors of positions times dimensions, or positions times
+  // vectors of dimensions.
   template <int R>
   OWML_INLINE void FetchValues(size_t step) const {
     if constexpr (R <= 4) Fetch(values + step * (KeyBytes(Type, 16)));

@@ -62,8 +62,10 @@ void Quantize(const float* x, size_t count, Q8Block* out) {
     const typename V::I qb = V::RoundToInt(V::Mul(b, V::Set(inverse)));
     V::StoreInt8(out->values, qa);
     V::StoreInt8(out->values + 16, qb);
-    out->minus_first = -V::SumLanesInt(qa);
-    out->minus_sum = out->minus_first - V::SumLanesInt(qb);
+    int32_t second;
+    V::SumBoth(qa, qb, &out->minus_first, &second);
+    out->minus_first = -out->minus_first;
+    out->minus_sum = out->minus_first - second;
     out->scale = largest / 127.0f;
     out->scaled_sum = out->scale * static_cast<float>(-out->minus_sum);
   }

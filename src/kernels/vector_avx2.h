@@ -115,6 +115,13 @@ struct Avx2Vector {
     four = _mm_add_epi32(four, _mm_shuffle_epi32(four, 0x4E));
     return _mm_cvtsi128_si32(_mm_add_epi32(four, _mm_shuffle_epi32(four, 0xB1)));
   }
+  static OWML_INLINE void SumBoth(I x, I y, int32_t* sum_x, int32_t* sum_y) {
+    const __m256i both = _mm256_hadd_epi32(_mm256_add_epi32(x.a, x.b), _mm256_add_epi32(y.a, y.b));  // x x y y, twice
+    const __m128i four = _mm_add_epi32(_mm256_castsi256_si128(both), _mm256_extracti128_si256(both, 1));
+    const __m128i two = _mm_add_epi32(four, _mm_shuffle_epi32(four, 0xB1));
+    *sum_x = _mm_cvtsi128_si32(two);
+    *sum_y = _mm_extract_epi32(two, 2);
+  }
   static OWML_INLINE void StoreInt8(int8_t* out, I x) {
     const __m256i words = _mm256_permute4x64_epi64(_mm256_packs_epi32(x.a, x.b), 0xD8);
     const __m128i bytes = _mm_packs_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));

@@ -73,6 +73,11 @@ struct Avx512Vector {
   }
   static OWML_INLINE int32_t MaxLane(I x) { return _mm512_reduce_max_epi32(x); }
   static OWML_INLINE int32_t SumLanesInt(I x) { return _mm512_reduce_add_epi32(x); }
+  static OWML_INLINE void SumBoth(I a, I b, int32_t* sum_a, int32_t* sum_b) {
+    const __m256i a8 = _mm256_add_epi32(_mm512_castsi512_si256(a), _mm512_extracti64x4_epi64(a, 1));
+    const __m256i b8 = _mm256_add_epi32(_mm512_castsi512_si256(b), _mm512_extracti64x4_epi64(b, 1));
+    SumEight(a8, b8, sum_a, sum_b);
+  }
   static OWML_INLINE void StoreInt8(int8_t* out, I x) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm512_cvtepi32_epi8(x));
   }
@@ -148,6 +153,13 @@ struct Avx512Vector {
   static OWML_INLINE I MultiplyAdd(I sum, Bytes weights, Bytes four) { return Dot(sum, weights, four); }
 
  private:
+  static OWML_INLINE void SumEight(__m256i a, __m256i b, int32_t* sum_a, int32_t* sum_b) {
+    const __m256i both = _mm256_hadd_epi32(a, b);  // a a b b, in each half
+    const __m128i four = _mm_add_epi32(_mm256_castsi256_si128(both), _mm256_extracti128_si256(both, 1));
+    const __m128i two = _mm_add_epi32(four, _mm_shuffle_epi32(four, 0xB1));
+    *sum_a = _mm_cvtsi128_si32(two);
+    *sum_b = _mm_extract_epi32(two, 2);
+  }
   static OWML_INLINE F First(Bytes pairs) { return _mm512_castsi512_ps(_mm512_slli_epi32(pairs, 16)); }
   static OWML_INLINE F Second(Bytes pairs) {
     return _mm512_castsi512_ps(_mm512_and_si512(pairs, _mm512_set1_epi32(static_cast<int>(0xFFFF0000))));

@@ -165,6 +165,10 @@ struct ScalarVector {
     for (int i = 0; i < 16; ++i) result += x.lane[i];
     return result;
   }
+  static OWML_INLINE void SumBoth(I a, I b, int32_t* sum_a, int32_t* sum_b) {
+    *sum_a = SumLanesInt(a);
+    *sum_b = SumLanesInt(b);
+  }
   static OWML_INLINE void StoreInt8(int8_t* out, I x) {
     for (int i = 0; i < 16; ++i) out[i] = static_cast<int8_t>(x.lane[i]);
   }
