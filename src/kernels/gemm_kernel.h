@@ -19,6 +19,7 @@ inline constexpr size_t kGemmTokens = 24;
 // Unpacked together: rows, and at most so many columns.
 inline constexpr size_t kGemmRows = 2 * kPanelRows;
 inline constexpr size_t kGemmColumns = 1024;
+inline constexpr size_t kWideGemmColumns = 384;
 // Tokens between two of these have their sums kept from one range of columns to the next.
 inline constexpr size_t kGemmChunk = 256;
 
@@ -38,30 +39,40 @@ constexpr GemmForm GemmFormOf(WeightType type) {
   return {form.codebook ? code_bits : form.bits, form.sub == 16, form.minimum, form.offset};
 }
 
-// 32 columns of a panel: eight planes of bytes, then vectors of 16 floats.
-template <WeightType Type>
+// 32 columns of a panel: eight planes of bytes, then vectors of 16 floats. Where R multiplies bytes with a sign as
+// 16-bit numbers, these in sixteen planes of two columns.
+template <class R, WeightType Type>
 struct Unpacked {
   static constexpr GemmForm kForm = GemmFormOf(Type);
+  static constexpr bool kWide = kForm.bits == 8 && R::kWideBytes;
+  static constexpr size_t kPlanes = (kWide ? 16 : 8) * kPlaneBytes;
+  static constexpr size_t kMostBlocks = (kWide ? kWideGemmColumns : kGemmColumns) / kBlock;
   enum Vector : size_t { kScale, kMinimum, kFirst = kForm.minimum ? 2 : 1, kSecond, kFirstMinimum, kSecondMinimum };
   static constexpr size_t kVectors = (kForm.halves ? 3 : 1) * (kForm.minimum ? 2 : 1);
-  static constexpr size_t kBytes = 8 * kPlaneBytes + kVectors * kPanelRows * sizeof(float);
+  static constexpr size_t kBytes = kPlanes + kVectors * kPanelRows * sizeof(float);
 };
+
+template <class V, WeightType Type, int G>
+OWML_INLINE void StoreGroup(const uint8_t* planes, uint8_t* out) {
+  const typename V::Bytes group = QuantBlocks<V, Type>::template Group<G>(planes);
+  if constexpr (Unpacked<typename V::Rows, Type>::kWide) {
+    V::StoreWide(out + 2 * G * kPlaneBytes, group);
+  } else {
+    V::StoreBytes(out + G * kPlaneBytes, group);
+  }
+}
 
 // Of 32 columns, which are number `part` in their block, as in QuantBlocks::Add.
 template <class V, WeightType Type>
 OWML_INLINE void UnpackColumns(const uint8_t* head, const uint8_t* planes, size_t part, uint8_t* out) {
   using Blocks = QuantBlocks<V, Type>;
-  using To = Unpacked<Type>;
+  using To = Unpacked<typename V::Rows, Type>;
   constexpr QuantForm kForm = FormOf(Type);
-  V::StoreBytes(out + 0 * kPlaneBytes, Blocks::template Group<0>(planes));
-  V::StoreBytes(out + 1 * kPlaneBytes, Blocks::template Group<1>(planes));
-  V::StoreBytes(out + 2 * kPlaneBytes, Blocks::template Group<2>(planes));
-  V::StoreBytes(out + 3 * kPlaneBytes, Blocks::template Group<3>(planes));
-  V::StoreBytes(out + 4 * kPlaneBytes, Blocks::template Group<4>(planes));
-  V::StoreBytes(out + 5 * kPlaneBytes, Blocks::template Group<5>(planes));
-  V::StoreBytes(out + 6 * kPlaneBytes, Blocks::template Group<6>(planes));
-  V::StoreBytes(out + 7 * kPlaneBytes, Blocks::template Group<7>(planes));
-  auto* const vectors = reinterpret_cast<float*>(out + 8 * kPlaneBytes);
+  StoreGroup<V, Type, 0>(planes, out), StoreGroup<V, Type, 1>(planes, out);
+  StoreGroup<V, Type, 2>(planes, out), StoreGroup<V, Type, 3>(planes, out);
+  StoreGroup<V, Type, 4>(planes, out), StoreGroup<V, Type, 5>(planes, out);
+  StoreGroup<V, Type, 6>(planes, out), StoreGroup<V, Type, 7>(planes, out);
+  auto* const vectors = reinterpret_cast<float*>(out + To::kPlanes);
   const auto store = [vectors](size_t vector, typename V::F x) { V::Store(vectors + vector * kPanelRows, x); };
   const typename Blocks::Factors factors = Blocks::LoadFactors(head, part);
   store(To::kScale, factors.scale);
@@ -76,14 +87,27 @@ OWML_INLINE void UnpackColumns(const uint8_t* head, const uint8_t* planes, size_
   }
 }
 
+// sum[p][c] += products of 32 columns with `wide`, [C][32].
+template <class R, int P, int C>
+OWML_INLINE void AddWideDots(const uint8_t* const (&rows)[P], const int16_t* wide, typename R::I (&sum)[P][C]) {
+  OWML_UNROLL for (int plane = 0; plane < 16; ++plane) {
+    typename R::Bytes q[P];
+    OWML_UNROLL for (int p = 0; p < P; ++p) q[p] = R::LoadBytes(rows[p] + plane * kPlaneBytes);
+    OWML_UNROLL for (int c = 0; c < C; ++c) {
+      const typename R::Bytes two = R::BroadcastTwo(wide + c * static_cast<int>(kBlock) + 2 * plane);
+      OWML_UNROLL for (int p = 0; p < P; ++p) sum[p][c] = R::AddWideProducts(sum[p][c], q[p], two);
+    }
+  }
+}
+
 // sum[p][c] += products of the groups `First` to before `First + Count`.
 template <class R, int Bits, int First, int Count, int P, int C>
 OWML_INLINE void AddDots(const uint8_t* const (&rows)[P], const Q8Block* x, size_t stride, typename R::I (&sum)[P][C]) {
   constexpr int kRun = R::template NarrowRun<Bits>() < Count ? R::template NarrowRun<Bits>() : Count;
   if constexpr (R::template NarrowRun<Bits>() == 0) {
     OWML_UNROLL for (int g = First; g < First + Count; ++g) {
-      typename R::Weights q[P];
-      OWML_UNROLL for (int p = 0; p < P; ++p) q[p] = R::template LoadWeights<Bits>(rows[p] + g * kPlaneBytes);
+      typename R::Bytes q[P];
+      OWML_UNROLL for (int p = 0; p < P; ++p) q[p] = R::LoadBytes(rows[p] + g * kPlaneBytes);
       OWML_UNROLL for (int c = 0; c < C; ++c) {
         const typename R::Bytes four = R::Broadcast(x[c * stride].values + 4 * g);
         OWML_UNROLL for (int p = 0; p < P; ++p) sum[p][c] = R::Dot(sum[p][c], q[p], four);
@@ -112,7 +136,7 @@ OWML_INLINE void AddDots(const uint8_t* const (&rows)[P], const Q8Block* x, size
 // Where sums of products with bytes above their offset start: at -offset times the sum of the activations.
 template <class R, GemmForm Form>
 OWML_INLINE typename R::I StartSum(const int32_t* minus_sum) {
-  if constexpr (Form.offset == 0 || (Form.bits == 8 && R::kSignedBytes)) {
+  if constexpr (Form.offset == 0 || (Form.bits == 8 && R::kWideBytes)) {
     return R::SetInt(0);
   } else {
     return R::template LoadShifted<Form.shift()>(minus_sum);
@@ -121,15 +145,19 @@ OWML_INLINE typename R::I StartSum(const int32_t* minus_sum) {
 
 template <class R, WeightType Type, int P, int C>
 OWML_INLINE void AddWholes(const uint8_t* const (&rows)[P], const float* const (&vectors)[P], const Q8Block* x,
-                           size_t stride, typename R::F (&total)[P][C]) {
-  using From = Unpacked<Type>;
+                           size_t stride, const int16_t* wide, typename R::F (&total)[P][C]) {
+  using From = Unpacked<R, Type>;
   constexpr GemmForm kForm = From::kForm;
   typename R::I sum[P][C];
   OWML_UNROLL for (int c = 0; c < C; ++c) {
     const typename R::I start = StartSum<R, kForm>(&x[c * stride].minus_sum);
     OWML_UNROLL for (int p = 0; p < P; ++p) sum[p][c] = start;
   }
-  AddDots<R, kForm.bits, 0, 8, P, C>(rows, x, stride, sum);
+  if constexpr (From::kWide) {
+    AddWideDots<R, P, C>(rows, wide, sum);
+  } else {
+    AddDots<R, kForm.bits, 0, 8, P, C>(rows, x, stride, sum);
+  }
   OWML_UNROLL for (int p = 0; p < P; ++p) {
     const typename R::F scale = R::Load(vectors[p] + From::kScale * kPanelRows);
     OWML_UNROLL for (int c = 0; c < C; ++c) {
@@ -148,7 +176,7 @@ OWML_INLINE void AddWholes(const uint8_t* const (&rows)[P], const float* const (
 template <class R, WeightType Type, int P, int C>
 OWML_INLINE void AddHalves(const uint8_t* const (&rows)[P], const float* const (&vectors)[P], const Q8Block* x,
                            size_t stride, typename R::F (&total)[P][C]) {
-  using From = Unpacked<Type>;
+  using From = Unpacked<R, Type>;
   constexpr GemmForm kForm = From::kForm;
   typename R::F whole[P][C];
   typename R::I sum[P][C];
@@ -198,6 +226,7 @@ struct GemmRange {
   size_t blocks;     // of 32 columns
   const Q8Block* x;  // of the tile's first token, at the first of these blocks
   size_t stride;     // blocks from one token to the next
+  int16_t* wide;     // [block][C][32]: the same activations, where they are multiplied so
   float* sums;       // [C][kGemmRows] of the columns before; written unless `last`
   bool first;
   bool last;
@@ -210,7 +239,7 @@ struct GemmRange {
 
 template <class R, WeightType Type, int P, int C>
 OWML_INLINE void GemmTile(const GemmRange& range, size_t lane) {
-  using From = Unpacked<Type>;
+  using From = Unpacked<R, Type>;
   const uint8_t* rows[P];
   const float* vectors[P];
   OWML_UNROLL for (int p = 0; p < P; ++p) {
@@ -218,7 +247,7 @@ OWML_INLINE void GemmTile(const GemmRange& range, size_t lane) {
     // Beyond the last panel the first stands in; what comes of it is not stored.
     const uint8_t* panel = range.unpacked + (at < range.rows ? at / kPanelRows * range.panel_bytes : 0);
     rows[p] = panel + at % kPanelRows * 4;
-    vectors[p] = reinterpret_cast<const float*>(panel + 8 * kPlaneBytes) + at % kPanelRows;
+    vectors[p] = reinterpret_cast<const float*>(panel + From::kPlanes) + at % kPanelRows;
   }
   typename R::F total[P][C];
   OWML_UNROLL for (int p = 0; p < P; ++p) {
@@ -232,7 +261,7 @@ OWML_INLINE void GemmTile(const GemmRange& range, size_t lane) {
     if constexpr (From::kForm.halves) {
       AddHalves<R, Type, P, C>(rows, vectors, x, range.stride, total);
     } else {
-      AddWholes<R, Type, P, C>(rows, vectors, x, range.stride, total);
+      AddWholes<R, Type, P, C>(rows, vectors, x, range.stride, range.wide + block * C * kBlock, total);
     }
     OWML_UNROLL for (int p = 0; p < P; ++p) {
       rows[p] += From::kBytes;
@@ -253,14 +282,21 @@ OWML_INLINE void GemmTile(const GemmRange& range, size_t lane) {
 
 template <class R, WeightType Type, int C>
 void GemmRows(const GemmRange& range) {
-  constexpr int P = R::template GemmVectors<Unpacked<Type>::kForm.halves>();
+  constexpr int P = R::template GemmVectors<Unpacked<R, Type>::kForm.halves>();
   const size_t rows = range.rows < kGemmRows ? range.rows : kGemmRows;
+  if constexpr (Unpacked<R, Type>::kWide) {
+    for (size_t i = 0; i < C * range.blocks; ++i) {
+      const Q8Block& block = range.x[i % C * range.stride + i / C];
+      for (size_t k = 0; k < kBlock; ++k) range.wide[i * kBlock + k] = block.values[k];
+    }
+  }
   for (size_t lane = 0; lane < rows; lane += P * R::kLanes) GemmTile<R, Type, P, C>(range, lane);
 }
 
 // Columns of 32 rows, unpacked.
 template <class V, WeightType Type>
 void UnpackRows(const MatmulCall& call, size_t row, size_t begin, size_t blocks, uint8_t* out, size_t panel_bytes) {
+  using R = typename V::Rows;
   constexpr size_t kParts = FormOf(Type).values / kBlock;
   constexpr size_t kPlanes = QuantBlocks<V, Type>::kPlanes;
   for (size_t r = row; r < call.rows && r < row + kGemmRows; r += kPanelRows, out += panel_bytes) {
@@ -268,7 +304,7 @@ void UnpackRows(const MatmulCall& call, size_t row, size_t begin, size_t blocks,
                         r / kPanelRows * PanelBytes(Type, call.columns) + begin / kParts * PanelBlockBytes(Type);
     uint8_t* to = out;
     for (size_t block = 0; block < blocks; block += kParts, panel += PanelBlockBytes(Type)) {
-      for (size_t part = 0; part < kParts; ++part, to += Unpacked<Type>::kBytes) {
+      for (size_t part = 0; part < kParts; ++part, to += Unpacked<R, Type>::kBytes) {
         UnpackColumns<V, Type>(panel, panel + PanelHeadBytes(Type) + part * kPlanes, part, to);
       }
     }
@@ -279,9 +315,10 @@ template <class V, WeightType Type>
 void Gemm(const MatmulCall& call) {
   using R = typename V::Rows;
   constexpr size_t kParts = FormOf(Type).values / kBlock;
-  constexpr int kTokens = R::template GemmTokens<Unpacked<Type>::kForm.halves>();
-  constexpr size_t kMostBlocks = kGemmColumns / kBlock;
-  alignas(64) uint8_t unpacked[kGemmRows / kPanelRows * kMostBlocks * Unpacked<Type>::kBytes];
+  constexpr int kTokens = R::template GemmTokens<Unpacked<R, Type>::kForm.halves>();
+  constexpr size_t kMostBlocks = Unpacked<R, Type>::kMostBlocks;
+  alignas(64) int16_t wide[Unpacked<R, Type>::kWide ? kTokens * kWideGemmColumns : 1];
+  alignas(64) uint8_t unpacked[kGemmRows / kPanelRows * kMostBlocks * Unpacked<R, Type>::kBytes];
   alignas(64) float sums[(kGemmChunk + kTokens) * kGemmRows];
 
   const size_t stride = call.columns / kBlock;
@@ -293,8 +330,9 @@ void Gemm(const MatmulCall& call) {
       for (size_t begin = 0; begin < stride; begin += step) {
         GemmRange range{};
         range.unpacked = unpacked;
+        range.wide = wide;
         range.blocks = stride - begin < step ? stride - begin : step;
-        range.panel_bytes = range.blocks * Unpacked<Type>::kBytes;
+        range.panel_bytes = range.blocks * Unpacked<R, Type>::kBytes;
         range.stride = stride;
         range.first = begin == 0;
         range.last = begin + step >= stride;

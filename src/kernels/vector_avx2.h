@@ -133,6 +133,22 @@ struct Avx2Vector {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), x.a);
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + 32), x.b);
   }
+  // Bytes with an offset of 128 as 16-bit numbers: the first two columns of all rows, then the others.
+  static OWML_INLINE void StoreWide(uint8_t* out, Bytes x) {
+    const __m256i low = _mm256_setr_epi8(-1, 0, -1, 1, -1, 4, -1, 5, -1, 8, -1, 9, -1, 12, -1, 13, -1, 0, -1, 1, -1, 4,
+                                         -1, 5, -1, 8, -1, 9, -1, 12, -1, 13);
+    const __m256i high = _mm256_setr_epi8(-1, 2, -1, 3, -1, 6, -1, 7, -1, 10, -1, 11, -1, 14, -1, 15, -1, 2, -1, 3, -1,
+                                          6, -1, 7, -1, 10, -1, 11, -1, 14, -1, 15);
+    const __m256i flip = _mm256_set1_epi8(-128);
+    const Bytes v = {_mm256_xor_si256(x.a, flip), _mm256_xor_si256(x.b, flip)};
+    const auto store = [out](int at, __m256i pairs) {
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + at), _mm256_srai_epi16(pairs, 8));
+    };
+    store(0, _mm256_shuffle_epi8(v.a, low));
+    store(32, _mm256_shuffle_epi8(v.b, low));
+    store(64, _mm256_shuffle_epi8(v.a, high));
+    store(96, _mm256_shuffle_epi8(v.b, high));
+  }
   // (x << Left or x >> -Left) & Mask, byte by byte.
   template <int Left, int Mask>
   static OWML_INLINE Bytes Bits(Bytes x) {

@@ -18,16 +18,12 @@ struct Avx2Rows {
   using F = __m256;
   using I = __m256i;
   using Bytes = __m256i;
-  // Bytes with an offset of 128, taken apart: vpmaddubsw would saturate on them.
-  struct Weights {
-    __m256i magnitude, sign;
-  };
-
   static constexpr size_t kLanes = 8;
-  static constexpr bool kSignedBytes = true;
+  // vpmaddubsw would saturate on weights of eight bits.
+  static constexpr bool kWideBytes = true;
   template <bool Halves>
   static constexpr int GemmVectors() {
-    return 1;
+    return 2;
   }
   template <bool Halves>
   static constexpr int GemmTokens() {
@@ -91,15 +87,14 @@ struct Avx2Rows {
     return AddInt(sum, Widen(NarrowDot(weights, four)));
   }
 
-  // The activations take the sign of the weights: at most 2 * 128 * 127.
-  template <int Bits>
-  static OWML_INLINE Weights LoadWeights(const uint8_t* x) {
-    const __m256i sign = _mm256_xor_si256(LoadBytes(x), _mm256_set1_epi8(-128));
-    return {_mm256_abs_epi8(sign), sign};
+  // Of 16-bit numbers; `weights` hold two columns of each row.
+  static OWML_INLINE Bytes BroadcastTwo(const int16_t* x) {
+    int32_t two;
+    __builtin_memcpy(&two, x, sizeof(two));
+    return _mm256_set1_epi32(two);
   }
-  static OWML_INLINE I Dot(I sum, Weights weights, Bytes four) {
-    const __m256i pairs = _mm256_maddubs_epi16(weights.magnitude, _mm256_sign_epi8(four, weights.sign));
-    return Settled(AddInt(sum, Widen(pairs)));
+  static OWML_INLINE I AddWideProducts(I sum, Bytes weights, Bytes two) {
+    return Settled(AddInt(sum, _mm256_madd_epi16(weights, two)));
   }
 
  private:

@@ -116,8 +116,7 @@ struct Avx512Vector {
 
   // What gemm_kernel.h asks of a vector of rows.
   using Rows = Avx512Vector;
-  using Weights = Bytes;
-  static constexpr bool kSignedBytes = false;
+  static constexpr bool kWideBytes = false;
   template <bool Halves>
   static constexpr int GemmVectors() {
     return Halves ? 1 : 2;
@@ -139,11 +138,7 @@ struct Avx512Vector {
     __builtin_memcpy(&four, x, sizeof(four));
     return _mm512_set1_epi32(four);
   }
-  template <int Bits>
-  static OWML_INLINE Weights LoadWeights(const uint8_t* x) {
-    return LoadBytes(x);
-  }
-  static OWML_INLINE I Dot(I sum, Weights weights, Bytes four) { return _mm512_dpbusd_epi32(sum, weights, four); }
+  static OWML_INLINE I Dot(I sum, Bytes weights, Bytes four) { return _mm512_dpbusd_epi32(sum, weights, four); }
   using DenormalsAreZero = DenormalsAreZeroScope;
   static OWML_INLINE Bytes BroadcastPair(uint32_t pair) { return _mm512_set1_epi32(static_cast<int>(pair)); }
   // Two bfloats in every lane: products of the second, then of the first.
