@@ -45,18 +45,14 @@ OWML_INLINE void AddPairs(const uint8_t* const (&weights)[P], size_t pairs, cons
   }
 }
 
-// Rows from `row` on; beyond the last panel the first stands in, and what comes of it is not stored. `x` holds the
-// tokens' activations where all columns fit it.
+// `x` holds the tokens' activations where all columns fit it.
 template <class R, int P, int C>
 OWML_INLINE void BfloatTile(const MatmulCall& call, size_t token, size_t row, uint32_t (*x)[kBfloatPairs]) {
   const size_t all = (call.columns + 1) / 2;
   const uint8_t* weights[P];
   typename R::F sum[P][C];
   OWML_UNROLL for (int p = 0; p < P; ++p) {
-    const size_t at = row + static_cast<size_t>(p) * R::kLanes;
-    const size_t panel = (at < call.rows ? at : row) / kPanelRows;
-    weights[p] = reinterpret_cast<const uint8_t*>(call.panels) + panel * PanelBytes(WeightType::kBF16, call.columns) +
-                 at % kPanelRows * 4;
+    weights[p] = TileRows(call, WeightType::kBF16, row, row + static_cast<size_t>(p) * R::kLanes, 4);
     OWML_UNROLL for (int c = 0; c < C; ++c) sum[p][c] = R::Set(0.0f);
   }
   {
@@ -68,14 +64,7 @@ OWML_INLINE void BfloatTile(const MatmulCall& call, size_t token, size_t row, ui
       OWML_UNROLL for (int p = 0; p < P; ++p) weights[p] += pairs * 4 * kPanelRows;
     }
   }
-  float* out = call.out + token * call.out_stride;
-  OWML_UNROLL for (int p = 0; p < P; ++p) {
-    const size_t at = row + static_cast<size_t>(p) * R::kLanes;
-    if (at >= call.rows) break;
-    OWML_UNROLL for (int c = 0; c < C; ++c) {
-      StoreOutput<R>(out + c * call.out_stride + at, sum[p][c], call.rows - at, call.accumulate);
-    }
-  }
+  StoreTile<R, P, C>(call, token, row, sum);
 }
 
 template <class R, int C>

@@ -19,7 +19,6 @@ OWML_INLINE typename R::F LoadWeightsOfColumn(const uint8_t* at) {
   if constexpr (Type == WeightType::kF16) return R::LoadHalf(at);
 }
 
-// Rows from `row` on; beyond the last panel the first stands in, and what comes of it is not stored.
 template <class R, WeightType Type, int P, int C>
 OWML_INLINE void FloatTile(const MatmulCall& call, size_t token, size_t row) {
   constexpr size_t kColumnBytes = kPanelRows * BlockBytes(Type);
@@ -27,10 +26,7 @@ OWML_INLINE void FloatTile(const MatmulCall& call, size_t token, size_t row) {
   const uint8_t* weights[P];
   typename R::F sum[P][C];
   OWML_UNROLL for (int p = 0; p < P; ++p) {
-    const size_t at = row + static_cast<size_t>(p) * R::kLanes;
-    const size_t panel = (at < call.rows ? at : row) / kPanelRows;
-    weights[p] = reinterpret_cast<const uint8_t*>(call.panels) + panel * PanelBytes(Type, call.columns) +
-                 at % kPanelRows * BlockBytes(Type);
+    weights[p] = TileRows(call, Type, row, row + static_cast<size_t>(p) * R::kLanes, BlockBytes(Type));
     OWML_UNROLL for (int c = 0; c < C; ++c) sum[p][c] = R::Set(0.0f);
   }
   for (size_t k = 0; k < call.columns; ++k) {
@@ -41,14 +37,7 @@ OWML_INLINE void FloatTile(const MatmulCall& call, size_t token, size_t row) {
       OWML_UNROLL for (int p = 0; p < P; ++p) sum[p][c] = R::Fma(w[p], value, sum[p][c]);
     }
   }
-  float* out = call.out + token * call.out_stride;
-  OWML_UNROLL for (int p = 0; p < P; ++p) {
-    const size_t at = row + static_cast<size_t>(p) * R::kLanes;
-    if (at >= call.rows) break;
-    OWML_UNROLL for (int c = 0; c < C; ++c) {
-      StoreOutput<R>(out + c * call.out_stride + at, sum[p][c], call.rows - at, call.accumulate);
-    }
-  }
+  StoreTile<R, P, C>(call, token, row, sum);
 }
 
 template <class V, WeightType Type>

@@ -23,32 +23,16 @@ inline constexpr size_t kWideGemmColumns = 384;
 // Tokens between two of these have their sums kept from one range of columns to the next.
 inline constexpr size_t kGemmChunk = 256;
 
-// What is left of a quantized type when its weights are bytes.
-struct GemmForm {
-  int bits = 8;  // no byte is 1 << bits or more
-  bool halves = false;
-  bool minimum = false;
-  int offset = 0;  // a power of two
-
-  constexpr int shift() const { return __builtin_ctz(static_cast<unsigned>(offset)); }
-};
-
-constexpr GemmForm GemmFormOf(WeightType type) {
-  const QuantForm form = FormOf(type);
-  const int code_bits = type == WeightType::kMXFP4 ? 5 : 8;
-  return {form.codebook ? code_bits : form.bits, form.sub == 16, form.minimum, form.offset};
-}
-
 // 32 columns of a panel: eight planes of bytes, then vectors of 16 floats. Where R multiplies bytes with a sign as
 // 16-bit numbers, these in sixteen planes of two columns.
 template <class R, WeightType Type>
 struct Unpacked {
-  static constexpr GemmForm kForm = GemmFormOf(Type);
-  static constexpr bool kWide = kForm.bits == 8 && R::kWideBytes;
+  static constexpr QuantForm kForm = FormOf(Type);
+  static constexpr bool kWide = kForm.value_bits() == 8 && R::kWideBytes;
   static constexpr size_t kPlanes = (kWide ? 16 : 8) * kPlaneBytes;
   static constexpr size_t kMostBlocks = (kWide ? kWideGemmColumns : kGemmColumns) / kBlock;
   enum Vector : size_t { kScale, kMinimum, kFirst = kForm.minimum ? 2 : 1, kSecond, kFirstMinimum, kSecondMinimum };
-  static constexpr size_t kVectors = (kForm.halves ? 3 : 1) * (kForm.minimum ? 2 : 1);
+  static constexpr size_t kVectors = (kForm.halves() ? 3 : 1) * (kForm.minimum ? 2 : 1);
   static constexpr size_t kBytes = kPlanes + kVectors * kPanelRows * sizeof(float);
 };
 
@@ -77,7 +61,7 @@ OWML_INLINE void UnpackColumns(const uint8_t* head, const uint8_t* planes, size_
   const typename Blocks::Factors factors = Blocks::LoadFactors(head, part);
   store(To::kScale, factors.scale);
   if constexpr (kForm.minimum) store(To::kMinimum, factors.minimum);
-  if constexpr (kForm.sub == 16) {
+  if constexpr (kForm.halves()) {
     store(To::kFirst, factors.first);
     store(To::kSecond, factors.second);
     if constexpr (kForm.minimum) {
@@ -134,12 +118,13 @@ OWML_INLINE void AddDots(const uint8_t* const (&rows)[P], const Q8Block* x, size
 }
 
 // Where sums of products with bytes above their offset start: at -offset times the sum of the activations.
-template <class R, GemmForm Form>
+template <class R, WeightType Type>
 OWML_INLINE typename R::I StartSum(const int32_t* minus_sum) {
-  if constexpr (Form.offset == 0 || (Form.bits == 8 && R::kWideBytes)) {
+  constexpr QuantForm kForm = FormOf(Type);
+  if constexpr (kForm.offset == 0 || Unpacked<R, Type>::kWide) {
     return R::SetInt(0);
   } else {
-    return R::template LoadShifted<Form.shift()>(minus_sum);
+    return R::template LoadShifted<kForm.shift()>(minus_sum);
   }
 }
 
@@ -147,28 +132,25 @@ template <class R, WeightType Type, int P, int C>
 OWML_INLINE void AddWholes(const uint8_t* const (&rows)[P], const float* const (&vectors)[P], const Q8Block* x,
                            size_t stride, const int16_t* wide, typename R::F (&total)[P][C]) {
   using From = Unpacked<R, Type>;
-  constexpr GemmForm kForm = From::kForm;
+  constexpr QuantForm kForm = From::kForm;
   typename R::I sum[P][C];
   OWML_UNROLL for (int c = 0; c < C; ++c) {
-    const typename R::I start = StartSum<R, kForm>(&x[c * stride].minus_sum);
+    const typename R::I start = StartSum<R, Type>(&x[c * stride].minus_sum);
     OWML_UNROLL for (int p = 0; p < P; ++p) sum[p][c] = start;
   }
   if constexpr (From::kWide) {
     AddWideDots<R, P, C>(rows, wide, sum);
   } else {
-    AddDots<R, kForm.bits, 0, 8, P, C>(rows, x, stride, sum);
+    AddDots<R, kForm.value_bits(), 0, 8, P, C>(rows, x, stride, sum);
   }
   OWML_UNROLL for (int p = 0; p < P; ++p) {
     const typename R::F scale = R::Load(vectors[p] + From::kScale * kPanelRows);
     OWML_UNROLL for (int c = 0; c < C; ++c) {
-      const Q8Block& activations = x[c * stride];
-      total[p][c] = R::Fma(R::Mul(scale, R::Set(activations.scale)), R::ToFloat(sum[p][c]), total[p][c]);
+      total[p][c] = AddScaled<R>(total[p][c], scale, x[c * stride], R::ToFloat(sum[p][c]));
     }
     if constexpr (kForm.minimum) {
       const typename R::F minimum = R::Load(vectors[p] + From::kMinimum * kPanelRows);
-      OWML_UNROLL for (int c = 0; c < C; ++c) {
-        total[p][c] = R::Fma(minimum, R::Set(x[c * stride].scaled_sum), total[p][c]);
-      }
+      OWML_UNROLL for (int c = 0; c < C; ++c) { total[p][c] = AddMinimum<R>(total[p][c], minimum, x[c * stride]); }
     }
   }
 }
@@ -177,14 +159,14 @@ template <class R, WeightType Type, int P, int C>
 OWML_INLINE void AddHalves(const uint8_t* const (&rows)[P], const float* const (&vectors)[P], const Q8Block* x,
                            size_t stride, typename R::F (&total)[P][C]) {
   using From = Unpacked<R, Type>;
-  constexpr GemmForm kForm = From::kForm;
+  constexpr QuantForm kForm = From::kForm;
   typename R::F whole[P][C];
   typename R::I sum[P][C];
   OWML_UNROLL for (int c = 0; c < C; ++c) {
-    const typename R::I start = StartSum<R, kForm>(&x[c * stride].minus_first);
+    const typename R::I start = StartSum<R, Type>(&x[c * stride].minus_first);
     OWML_UNROLL for (int p = 0; p < P; ++p) sum[p][c] = start;
   }
-  AddDots<R, kForm.bits, 0, 4, P, C>(rows, x, stride, sum);
+  AddDots<R, kForm.value_bits(), 0, 4, P, C>(rows, x, stride, sum);
   OWML_UNROLL for (int p = 0; p < P; ++p) {
     const typename R::F first = R::Load(vectors[p] + From::kFirst * kPanelRows);
     OWML_UNROLL for (int c = 0; c < C; ++c) whole[p][c] = R::Mul(R::ToFloat(sum[p][c]), first);
@@ -192,28 +174,23 @@ OWML_INLINE void AddHalves(const uint8_t* const (&rows)[P], const float* const (
   OWML_UNROLL for (int c = 0; c < C; ++c) {
     const Q8Block& activations = x[c * stride];
     const typename R::I start =
-        R::SubInt(StartSum<R, kForm>(&activations.minus_sum), StartSum<R, kForm>(&activations.minus_first));
+        R::SubInt(StartSum<R, Type>(&activations.minus_sum), StartSum<R, Type>(&activations.minus_first));
     OWML_UNROLL for (int p = 0; p < P; ++p) sum[p][c] = start;
   }
-  AddDots<R, kForm.bits, 4, 4, P, C>(rows, x, stride, sum);
+  AddDots<R, kForm.value_bits(), 4, 4, P, C>(rows, x, stride, sum);
   OWML_UNROLL for (int p = 0; p < P; ++p) {
     const typename R::F scale = R::Load(vectors[p] + From::kScale * kPanelRows);
     const typename R::F second = R::Load(vectors[p] + From::kSecond * kPanelRows);
     OWML_UNROLL for (int c = 0; c < C; ++c) {
       const typename R::F both = R::Fma(R::ToFloat(sum[p][c]), second, whole[p][c]);
-      total[p][c] = R::Fma(R::Mul(scale, R::Set(x[c * stride].scale)), both, total[p][c]);
+      total[p][c] = AddScaled<R>(total[p][c], scale, x[c * stride], both);
     }
     if constexpr (kForm.minimum) {
       const typename R::F minimum = R::Load(vectors[p] + From::kMinimum * kPanelRows);
       const typename R::F first_minimum = R::Load(vectors[p] + From::kFirstMinimum * kPanelRows);
       const typename R::F second_minimum = R::Load(vectors[p] + From::kSecondMinimum * kPanelRows);
       OWML_UNROLL for (int c = 0; c < C; ++c) {
-        const Q8Block& activations = x[c * stride];
-        const float first_sum = static_cast<float>(-activations.minus_first);
-        const float second_sum = static_cast<float>(activations.minus_first - activations.minus_sum);
-        const typename R::F below =
-            R::Fma(R::Set(second_sum), second_minimum, R::Mul(R::Set(first_sum), first_minimum));
-        total[p][c] = R::Fma(R::Mul(minimum, R::Set(activations.scale)), below, total[p][c]);
+        total[p][c] = AddMinima<R>(total[p][c], minimum, first_minimum, second_minimum, x[c * stride]);
       }
     }
   }
@@ -258,7 +235,7 @@ OWML_INLINE void GemmTile(const GemmRange& range, size_t lane) {
   }
   const Q8Block* x = range.x;
   for (size_t block = 0; block < range.blocks; ++block, ++x) {
-    if constexpr (From::kForm.halves) {
+    if constexpr (From::kForm.halves()) {
       AddHalves<R, Type, P, C>(rows, vectors, x, range.stride, total);
     } else {
       AddWholes<R, Type, P, C>(rows, vectors, x, range.stride, range.wide + block * C * kBlock, total);
@@ -282,7 +259,7 @@ OWML_INLINE void GemmTile(const GemmRange& range, size_t lane) {
 
 template <class R, WeightType Type, int C>
 void GemmRows(const GemmRange& range) {
-  constexpr int P = R::template GemmVectors<Unpacked<R, Type>::kForm.halves>();
+  constexpr int P = R::template GemmVectors<Unpacked<R, Type>::kForm.halves()>();
   const size_t rows = range.rows < kGemmRows ? range.rows : kGemmRows;
   if constexpr (Unpacked<R, Type>::kWide) {
     for (size_t i = 0; i < C * range.blocks; ++i) {
@@ -315,7 +292,7 @@ template <class V, WeightType Type>
 void Gemm(const MatmulCall& call) {
   using R = typename V::Rows;
   constexpr size_t kParts = FormOf(Type).values / kBlock;
-  constexpr int kTokens = R::template GemmTokens<Unpacked<R, Type>::kForm.halves>();
+  constexpr int kTokens = R::template GemmTokens<Unpacked<R, Type>::kForm.halves()>();
   constexpr size_t kMostBlocks = Unpacked<R, Type>::kMostBlocks;
   alignas(64) int16_t wide[Unpacked<R, Type>::kWide ? kTokens * kWideGemmColumns : 1];
   alignas(64) uint8_t unpacked[kGemmRows / kPanelRows * kMostBlocks * Unpacked<R, Type>::kBytes];

@@ -11,6 +11,25 @@
 
 namespace owml::kernels {
 
+// What the integer sums of 32 columns add to an output, here and in gemm_kernel.h: with the sub-scales of halves in
+// `whole`, and then minima.
+template <class V>
+OWML_INLINE typename V::F AddScaled(typename V::F total, typename V::F scale, const Q8Block& x, typename V::F whole) {
+  return V::Fma(V::Mul(scale, V::Set(x.scale)), whole, total);
+}
+template <class V>
+OWML_INLINE typename V::F AddMinimum(typename V::F total, typename V::F minimum, const Q8Block& x) {
+  return V::Fma(minimum, V::Set(x.scaled_sum), total);
+}
+template <class V>
+OWML_INLINE typename V::F AddMinima(typename V::F total, typename V::F minimum, typename V::F first,
+                                    typename V::F second, const Q8Block& x) {
+  const float first_sum = static_cast<float>(-x.minus_first);
+  const float second_sum = static_cast<float>(x.minus_first - x.minus_sum);
+  const typename V::F below = V::Fma(V::Set(second_sum), second, V::Mul(V::Set(first_sum), first));
+  return V::Fma(V::Mul(minimum, V::Set(x.scale)), below, total);
+}
+
 // 32 columns of quantized weights, as quant_block.h and panel.h describe them. `x` are the blocks of C tokens at the
 // same place of the width. Integer sums are exact, over 32 columns or, where the sub-blocks are that short, over 16;
 // sub-scales multiply them exactly too (below 2^24), so that only the scales of blocks and activations round.
@@ -20,12 +39,11 @@ struct QuantBlocks {
   static constexpr size_t kHead = PanelHeadBytes(Type);
   static constexpr size_t kPlanes = PlaneCount(kForm.bits) * kPlaneBytes;
   static constexpr size_t kParts = kForm.values / kBlock;
-  static constexpr bool kOffsetBytes = kForm.offset == 128;
-  static constexpr int kShift = kForm.offset ? __builtin_ctz(static_cast<unsigned>(kForm.offset)) : 0;
+  static constexpr bool kOffsetBytes = kForm.value_bits() == 8;
   // Vectors with 16-bit sums hold the products of 5-bit weights for half a block only.
-  static constexpr bool kFiveBits = kForm.bits == 5 || Type == WeightType::kMXFP4;
+  static constexpr bool kFiveBits = kForm.value_bits() == 5;
   template <int C>
-  static constexpr int kSums = kForm.sub == 16 || C == 1 || (V::kNarrowSums && kFiveBits) ? 2 : 1;
+  static constexpr int kSums = kForm.halves() || C == 1 || (V::kNarrowSums && kFiveBits) ? 2 : 1;
 
   // Columns 4G to 4G + 3 of all rows: q, or with a codebook what it stands for.
   template <int G>
@@ -34,7 +52,7 @@ struct QuantBlocks {
       return V::LoadBytes(planes + G * kPlaneBytes);
     } else if constexpr (kForm.bits >= 4) {
       typename V::Bytes q = V::template Bits<G / 4 * -4, 15>(V::LoadBytes(planes + G % 4 * kPlaneBytes));
-      if constexpr (kForm.codebook) return V::Lookup(q, CodebookOf(Type).data());
+      if constexpr (kForm.codebook()) return V::Lookup(q, CodebookOf(Type).data());
       const uint8_t* more = planes + 4 * kPlaneBytes;
       if constexpr (kForm.bits == 5) q = V::Or(q, V::template Bits<4 - G, 16>(V::LoadBytes(more)));
       if constexpr (kForm.bits == 6) {
@@ -99,7 +117,7 @@ struct QuantBlocks {
     AddGroup<1>(planes, x, stride, sum), AddGroup<5>(planes, x, stride, sum);
     AddGroup<2>(planes, x, stride, sum), AddGroup<6>(planes, x, stride, sum);
     AddGroup<3>(planes, x, stride, sum), AddGroup<7>(planes, x, stride, sum);
-    if constexpr (kForm.sub == 16) {
+    if constexpr (kForm.halves()) {
       AddHalves(head, part, x, stride, sum, total);
     } else {
       AddWholes(head, part, x, stride, sum, total);
@@ -119,11 +137,11 @@ struct QuantBlocks {
     factors.scale = kForm.bfloat_scale ? V::LoadBfloat(head) : V::LoadHalf(head);
     factors.minimum = kForm.minimum ? V::LoadHalf(head + 32) : factors.scale;
     factors.first = factors.second = factors.first_minimum = factors.second_minimum = factors.scale;
-    if constexpr (kForm.sub == 16 && kForm.pairs()) {
+    if constexpr (kForm.halves() && kForm.pairs()) {
       factors.first = V::LoadNibbleFloats(scales, false), factors.second = V::LoadNibbleFloats(scales + 16, false);
       factors.first_minimum = V::LoadNibbleFloats(scales, true);
       factors.second_minimum = V::LoadNibbleFloats(scales + 16, true);
-    } else if constexpr (kForm.sub == 16) {
+    } else if constexpr (kForm.halves()) {
       factors.first = V::LoadByteFloats(scales), factors.second = V::LoadByteFloats(scales + 16);
     } else if constexpr (kForm.scales) {
       factors.scale = V::Mul(factors.scale, V::LoadByteFloats(scales));
@@ -144,10 +162,10 @@ struct QuantBlocks {
       typename V::I whole = Whole(sum[c][0]);
       if constexpr (S == 2) whole = V::AddInt(whole, Whole(sum[c][1]));
       if constexpr (kForm.offset != 0 && !kOffsetBytes) {
-        whole = V::AddInt(whole, V::template LoadShifted<kShift>(&activations.minus_sum));
+        whole = V::AddInt(whole, V::template LoadShifted<kForm.shift()>(&activations.minus_sum));
       }
-      total[c] = V::Fma(V::Mul(factors.scale, V::Set(activations.scale)), V::ToFloat(whole), total[c]);
-      if constexpr (kForm.minimum) total[c] = V::Fma(factors.minimum, V::Set(activations.scaled_sum), total[c]);
+      total[c] = AddScaled<V>(total[c], factors.scale, activations, V::ToFloat(whole));
+      if constexpr (kForm.minimum) total[c] = AddMinimum<V>(total[c], factors.minimum, activations);
     }
   }
 
@@ -160,18 +178,14 @@ struct QuantBlocks {
       const Q8Block& activations = x[c * stride];
       typename V::I a = Whole(sum[c][0]), b = Whole(sum[c][1]);
       if constexpr (kForm.offset != 0) {
-        const typename V::I start = V::template LoadShifted<kShift>(&activations.minus_first);
+        const typename V::I start = V::template LoadShifted<kForm.shift()>(&activations.minus_first);
         a = V::AddInt(a, start);
-        b = V::AddInt(b, V::SubInt(V::template LoadShifted<kShift>(&activations.minus_sum), start));
+        b = V::AddInt(b, V::SubInt(V::template LoadShifted<kForm.shift()>(&activations.minus_sum), start));
       }
       const typename V::F whole = V::Fma(V::ToFloat(b), factors.second, V::Mul(V::ToFloat(a), factors.first));
-      total[c] = V::Fma(V::Mul(factors.scale, V::Set(activations.scale)), whole, total[c]);
+      total[c] = AddScaled<V>(total[c], factors.scale, activations, whole);
       if constexpr (kForm.minimum) {
-        const float first_sum = static_cast<float>(-activations.minus_first);
-        const float second_sum = static_cast<float>(activations.minus_first - activations.minus_sum);
-        const typename V::F below =
-            V::Fma(V::Set(second_sum), factors.second_minimum, V::Mul(V::Set(first_sum), factors.first_minimum));
-        total[c] = V::Fma(V::Mul(factors.minimum, V::Set(activations.scale)), below, total[c]);
+        total[c] = AddMinima<V>(total[c], factors.minimum, factors.first_minimum, factors.second_minimum, activations);
       }
     }
   }
@@ -184,6 +198,25 @@ OWML_INLINE void StoreOutput(float* out, typename V::F value, size_t rows, bool 
     V::Store(out, accumulate ? V::Add(V::Load(out), value) : value);
   } else {
     V::StorePartial(out, accumulate ? V::Add(V::LoadPartial(out, rows), value) : value, rows);
+  }
+}
+
+// A tile of P vectors of rows from `row` on and C tokens from `token` on. Beyond the last panel the first of the tile
+// stands in, and what comes of it is not stored.
+OWML_INLINE const uint8_t* TileRows(const MatmulCall& call, WeightType type, size_t row, size_t at, size_t row_bytes) {
+  const size_t panel = (at < call.rows ? at : row) / kPanelRows;
+  return reinterpret_cast<const uint8_t*>(call.panels) + panel * PanelBytes(type, call.columns) +
+         at % kPanelRows * row_bytes;
+}
+template <class R, int P, int C>
+OWML_INLINE void StoreTile(const MatmulCall& call, size_t token, size_t row, const typename R::F (&sum)[P][C]) {
+  float* out = call.out + token * call.out_stride;
+  OWML_UNROLL for (int p = 0; p < P; ++p) {
+    const size_t at = row + static_cast<size_t>(p) * R::kLanes;
+    if (at >= call.rows) break;
+    OWML_UNROLL for (int c = 0; c < C; ++c) {
+      StoreOutput<R>(out + c * call.out_stride + at, sum[p][c], call.rows - at, call.accumulate);
+    }
   }
 }
 

@@ -17,16 +17,21 @@
 namespace owml::kernels {
 
 struct QuantForm {
-  size_t values = kBlock;  // of a block
-  size_t sub = kBlock;     // values that share a sub-scale; 32, or 16
-  int bits = 4;            // of q
-  int offset = 0;          // a power of two
-  bool scales = false;     // sub-blocks have scales of their own
-  bool minimum = false;    // and with `scales`, minima
-  bool codebook = false;
+  size_t values = kBlock;     // of a block
+  size_t sub = kBlock;        // values that share a sub-scale; 32, or 16
+  int bits = 4;               // of q
+  int offset = 0;             // a power of two
+  bool scales = false;        // sub-blocks have scales of their own
+  bool minimum = false;       // and with `scales`, minima
+  int code_bits = 0;          // of what a codebook gives for q, with the offset; 0: there is none
   bool bfloat_scale = false;  // else half
 
   constexpr size_t subs() const { return values / sub; }
+  constexpr bool halves() const { return sub == 16; }
+  constexpr bool codebook() const { return code_bits != 0; }
+  // Of what is multiplied.
+  constexpr int value_bits() const { return codebook() ? code_bits : bits; }
+  constexpr int shift() const { return offset == 0 ? 0 : __builtin_ctz(static_cast<unsigned>(offset)); }
   // Scale and minimum of a sub-block in four bits each share a byte.
   constexpr bool pairs() const { return bits == 2; }
 };
@@ -54,9 +59,9 @@ constexpr QuantForm FormOf(WeightType type) {
     case WeightType::kQ6_K:
       return {.values = 256, .sub = 16, .bits = 6, .offset = 32, .scales = true};
     case WeightType::kIQ4_NL:
-      return {.offset = 128, .codebook = true};
+      return {.offset = 128, .code_bits = 8};
     case WeightType::kMXFP4:
-      return {.offset = 16, .codebook = true, .bfloat_scale = true};
+      return {.offset = 16, .code_bits = 5, .bfloat_scale = true};
     default:
       return {};
   }

@@ -33,10 +33,9 @@ struct Avx2Rows {
   static constexpr int kBfloatTokens = 4;
   static constexpr int kFloatVectors = 2;
   static constexpr int kFloatTokens = 6;
-  // Products of so many groups fit 16 bits: pairs of at most 127 * (2^Bits - 1). 0 for what is taken apart.
+  // Products of so many groups fit 16 bits: pairs of at most 127 * (2^Bits - 1).
   template <int Bits>
   static constexpr int NarrowRun() {
-    if (Bits == 8) return 0;
     int run = 8;
     while (run * 2 * 127 * ((1 << Bits) - 1) > INT16_MAX) run /= 2;
     return run;

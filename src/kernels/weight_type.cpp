@@ -33,7 +33,7 @@ void DequantizeBlock(WeightType type, const std::byte* block, float* out) {
   const float minimum = form.minimum ? HalfToFloat(q.minimum) : 0.0f;
   for (size_t i = 0; i < form.values; ++i) {
     const size_t sub = i / form.sub;
-    const int whole = (form.codebook ? CodebookOf(type)[q.quants[i]] : q.quants[i]) - form.offset;
+    const int whole = (form.codebook() ? CodebookOf(type)[q.quants[i]] : q.quants[i]) - form.offset;
     const float factor = form.scales ? scale * static_cast<float>(q.scales[sub]) : scale;
     out[i] = factor * static_cast<float>(whole);
     if (form.minimum) out[i] += form.scales ? minimum * static_cast<float>(q.minima[sub]) : minimum;
