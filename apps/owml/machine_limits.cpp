@@ -8,15 +8,11 @@
 #include <cstddef>
 #include <cstring>
 #include <functional>
-#include <new>
 #include <thread>
 #include <vector>
 
+#include "base/huge_pages.h"
 #include "kernels/kernels.h"
-
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
 
 namespace owml::cli {
 namespace {
@@ -44,42 +40,26 @@ double Seconds(uint32_t threads, const std::function<void(uint32_t)>& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// In pages of 2 MiB where the system has them, as the engine keeps its weights.
-class LargeMemory {
- public:
-  explicit LargeMemory(size_t bytes) : memory_(::operator new (bytes, std::align_val_t{kPage})) {
-#if defined(__linux__)
-    ::madvise(memory_, bytes, MADV_HUGEPAGE);
-#endif
-    std::memset(memory_, 3, bytes);
-  }
-  ~LargeMemory() { ::operator delete (memory_, std::align_val_t{kPage}); }
-  LargeMemory(const LargeMemory&) = delete;
-  LargeMemory& operator=(const LargeMemory&) = delete;
-  const std::byte* data() const { return static_cast<const std::byte*>(memory_); }
-
- private:
-  static constexpr size_t kPage = size_t{2} << 20;
-  void* memory_;
-};
-
 }  // namespace
 
 MachineLimits MeasureLimits(uint32_t threads) {
   const kernels::Kernels& kernels = kernels::KernelsFor(kernels::ChosenIsa());
   MachineLimits limits;
   limits.isa = kernels::Name(kernels.isa);
-  const LargeMemory memory(kBytesPerThread * threads);
+  const size_t bytes = kBytesPerThread * threads;
+  const auto huge = HugePages::Reserve(bytes);  // where the engine keeps its weights, if the system has them
+  std::vector<std::byte> usual(huge ? 0 : bytes);
+  std::byte* const memory = huge ? huge->data() : usual.data();
+  std::memset(memory, 3, bytes);
   std::atomic<uint64_t> sink{0};
   for (int run = 0; run < kRuns; ++run) {
     const double read = Seconds(threads, [&](uint32_t thread) {
-      sink += kernels.probe_read(memory.data() + thread * kBytesPerThread, kBytesPerThread);
+      sink += kernels.probe_read(memory + thread * kBytesPerThread, kBytesPerThread);
     });
-    const double multiply = Seconds(threads, [&](uint32_t thread) {
-      sink += kernels.probe_multiply(memory.data() + thread * kBytesPerThread, kRounds);
-    });
+    const double multiply = Seconds(
+        threads, [&](uint32_t thread) { sink += kernels.probe_multiply(memory + thread * kBytesPerThread, kRounds); });
     limits.read_gigabytes_per_second =
-        std::max(limits.read_gigabytes_per_second, static_cast<double>(kBytesPerThread * threads) / read / 1e9);
+        std::max(limits.read_gigabytes_per_second, static_cast<double>(bytes) / read / 1e9);
     limits.int8_gops =
         std::max(limits.int8_gops, static_cast<double>(kernels::kProbeOperations * kRounds * threads) / multiply / 1e9);
   }

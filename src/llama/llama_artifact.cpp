@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/mapped_file.h"
+#include "base/write_all.h"
 #include "formats/gguf_llama_check.h"
 #include "formats/gguf_shards.h"
 #include "llama/llama_hooks.h"
@@ -24,15 +25,6 @@ int OpenForReading(const std::filesystem::path& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) ThrowErrno(errno, "cannot open '" + path.string() + "'");
   return descriptor;
-}
-
-void WriteAll(int descriptor, std::span<const std::byte> bytes) {
-  for (size_t done = 0; done < bytes.size();) {
-    const ssize_t n = ::write(descriptor, bytes.data() + done, bytes.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) ThrowErrno(n < 0 ? errno : ENOSPC, "cannot copy the model buffer into a memory file");
-    done += static_cast<size_t>(n);
-  }
 }
 
 void ReplaceAll(std::string* text, const std::string& from, const std::string& to) {
@@ -60,7 +52,7 @@ std::shared_ptr<const LlamaArtifact> LlamaArtifact::OpenBuffer(std::span<const s
   const int descriptor = ::memfd_create("owml-gguf", MFD_CLOEXEC);
   if (descriptor < 0) ThrowErrno(errno, "cannot make a memory file for the model buffer");
   artifact->descriptors_.push_back(descriptor);
-  WriteAll(descriptor, bytes);
+  if (!WriteAll(descriptor, bytes)) ThrowErrno(errno, "cannot copy the model buffer into a memory file");
   artifact->descriptors_.pop_back();
   artifact->Add(descriptor, artifact->label_);
   const uint32_t count = artifact->gguf().metadata().FindUInt32("split.count").value_or(1);

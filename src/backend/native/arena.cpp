@@ -6,8 +6,8 @@
 #include <new>
 #include <utility>
 
-#include "backend/native/huge_pages.h"
 #include "base/error.h"
+#include "base/huge_pages.h"
 
 namespace owml::native {
 

@@ -23,6 +23,7 @@
 #include "base/cpu_info.h"
 #include "base/log.h"
 #include "base/sha256.h"
+#include "base/write_all.h"
 
 namespace owml::native {
 namespace {
@@ -100,16 +101,6 @@ bool ReadAll(int descriptor, std::byte* to, size_t count) {
     }
   });
   return whole;
-}
-
-bool WriteAll(int descriptor, const std::byte* from, size_t count) {
-  for (size_t at = 0; at < count;) {
-    const ssize_t put = ::pwrite(descriptor, from + at, count - at, static_cast<off_t>(at));
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return false;
-    at += static_cast<size_t>(put);
-  }
-  return true;
 }
 
 std::shared_ptr<PackedImage> Open(int descriptor, uint64_t bytes) {
@@ -245,7 +236,7 @@ std::shared_ptr<const PackedImage> PackedCache::Make(const PackedFileHead::Key& 
   std::byte* const whole = image->weights() - PackedFileHead::kBytes;
   const size_t whole_bytes = PackedFileHead::kBytes + image->size();
   std::memcpy(whole, head_bytes.data(), head_bytes.size());
-  if (image->in_huge_pages() && !WriteAll(file.get(), whole, whole_bytes)) {
+  if (image->in_huge_pages() && !WriteAll(file.get(), {whole, whole_bytes})) {
     SayOnce("'" + path.string() + "'", errno);
     return image;
   }

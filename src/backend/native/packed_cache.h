@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-#include "backend/native/huge_pages.h"
+#include "base/huge_pages.h"
 #include "formats/gguf_shards.h"
 #include "formats/packed_file.h"
 

@@ -22,8 +22,7 @@ void AddAttention(const Attend& op, std::span<const Row> rows, Work* work) {
     const uint64_t length = rows[i].position + 1;
     const uint64_t seen = window ? std::min<uint64_t>(length, window) : length;
     work->arithmetic += 4 * heads * width * seen;
-    const bool neighbour = i > 0 && rows[i].slot == rows[i - 1].slot && rows[i].position == rows[i - 1].position + 1;
-    work->bytes += (neighbour ? 1 : seen) * position_bytes;
+    work->bytes += (i > 0 && Follows(rows[i], rows[i - 1]) ? 1 : seen) * position_bytes;
   }
 }
 

@@ -43,8 +43,7 @@ void CpuAttention::Begin(const Step& step) noexcept {
 void CpuAttention::FindTiles(std::span<const Row> rows, Tiles* tiles) const {
   tiles->count = 0;
   for (uint32_t i = 0; i < rows.size(); ++i) {
-    const bool neighbour = i > 0 && rows[i].slot == rows[i - 1].slot && rows[i].position == rows[i - 1].position + 1;
-    if (neighbour && rows[i].position % tile_rows_ != 0) {
+    if (i > 0 && Follows(rows[i], rows[i - 1]) && rows[i].position % tile_rows_ != 0) {
       tiles->tiles[tiles->count - 1].end = i + 1;
     } else {
       tiles->tiles[tiles->count++] = {i, i + 1};

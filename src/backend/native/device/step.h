@@ -15,6 +15,11 @@ struct Row {
   uint64_t position = 0;  // in its sequence
 };
 
+// The next token of the same sequence.
+inline bool Follows(const Row& row, const Row& before) {
+  return row.slot == before.slot && row.position == before.position + 1;
+}
+
 // What a row that is read gives, to memory of the device: one of both.
 struct RowResult {
   DeviceAddress logits = 0;  // [V] floats

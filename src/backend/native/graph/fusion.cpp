@@ -12,15 +12,10 @@ namespace {
 
 using Nodes = std::vector<Graph::Node>;
 
-// All views of a buffer count as the buffer; what lies in real memory counts by its address.
-DeviceAddress Place(const Tensor& tensor) {
-  return IsUnplaced(tensor.address()) ? kUnplaced | BufferOf(tensor.address()) : tensor.address();
-}
-
 bool Touches(Graph::Node& node, const Tensor& tensor, bool changes_only) {
   bool touches = false;
   ForEachTensor(node.operation, [&](Tensor& other, Access access) {
-    touches |= Place(other) == Place(tensor) && (!changes_only || access != Access::kRead);
+    touches |= StorageOf(other.address()) == StorageOf(tensor.address()) && (!changes_only || access != Access::kRead);
   });
   return touches;
 }
@@ -87,14 +82,14 @@ Nodes Needed(const Graph& graph) {
     bool needed = std::holds_alternative<Head>(nodes[i].operation);
     ForEachTensor(nodes[i].operation, [&](Tensor& tensor, Access access) {
       if (access == Access::kRead) return;
-      needed |= !IsUnplaced(tensor.address()) || read.contains(Place(tensor));
+      needed |= !IsUnplaced(tensor.address()) || read.contains(StorageOf(tensor.address()));
     });
     if (!needed) {
       idle[i] = true;
       continue;
     }
     ForEachTensor(nodes[i].operation, [&](Tensor& tensor, Access access) {
-      if (access != Access::kWrite) read.insert(Place(tensor));
+      if (access != Access::kWrite) read.insert(StorageOf(tensor.address()));
     });
   }
   Erase(&nodes, idle);

@@ -21,6 +21,10 @@ constexpr bool IsUnplaced(DeviceAddress address) { return (address & kUnplaced) 
 constexpr uint32_t BufferOf(DeviceAddress address) {
   return static_cast<uint32_t>((address & ~kUnplaced) >> kBufferShift);
 }
+// The same for all views of a buffer; what lies in real memory counts by its address.
+constexpr DeviceAddress StorageOf(DeviceAddress address) {
+  return IsUnplaced(address) ? kUnplaced | BufferOf(address) : address;
+}
 constexpr uint64_t OffsetInBuffer(DeviceAddress address) { return address & ((DeviceAddress{1} << kBufferShift) - 1); }
 
 class Graph {

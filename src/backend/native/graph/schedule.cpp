@@ -23,8 +23,7 @@ std::vector<std::set<size_t>> Dependencies(Nodes& nodes) {
   std::map<DeviceAddress, Uses> uses;
   for (size_t i = 0; i < nodes.size(); ++i) {
     ForEachTensor(nodes[i].operation, [&](Tensor& tensor, Access access) {
-      const DeviceAddress at = tensor.address();
-      Uses& use = uses[IsUnplaced(at) ? kUnplaced | BufferOf(at) : at];
+      Uses& use = uses[StorageOf(tensor.address())];
       before[i].insert(use.writers.begin(), use.writers.end());
       if (access == Access::kRead) {
         use.readers.push_back(i);

@@ -1,5 +1,5 @@
 // Memory in huge pages: aligned, zero, only for what is large and fits.
-#include "backend/native/huge_pages.h"
+#include "base/huge_pages.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,6 @@
 
 namespace owml::test {
 namespace {
-
-using native::HugePages;
 
 TEST(HugePages, FewBytesAndMoreThanTheMachineHasAreRefused) {
   EXPECT_EQ(HugePages::Reserve(HugePages::kMinBytes - 1), nullptr);

@@ -1,6 +1,6 @@
 // Transparent huge pages of Linux; elsewhere there are none.
 // Asked for by madvise, so that both "always" and "madvise" of the system's setting work.
-#include "backend/native/huge_pages.h"
+#include "base/huge_pages.h"
 
 #include <cstdint>
 
@@ -11,7 +11,7 @@
 #include <string>
 #endif
 
-namespace owml::native {
+namespace owml {
 
 #if defined(__linux__)
 namespace {
@@ -58,4 +58,4 @@ std::unique_ptr<HugePages> HugePages::Reserve(size_t) { return nullptr; }
 HugePages::~HugePages() = default;
 #endif
 
-}  // namespace owml::native
+}  // namespace owml

@@ -1,11 +1,11 @@
 // Memory in pages of 2 MiB where the system has them: a thread that streams weights reads a quarter more of it in a
-// second. Used by arenas and for packed weights.
+// second. Used for arenas, packed weights, and where the limit of reading is measured.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 
-namespace owml::native {
+namespace owml {
 
 // Anonymous memory, aligned to 2 MiB, zero and not touched.
 class HugePages {
@@ -30,4 +30,4 @@ class HugePages {
   size_t bytes_;
 };
 
-}  // namespace owml::native
+}  // namespace owml
