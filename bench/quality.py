@@ -76,7 +76,14 @@ def measure(path, tokens, window, references, threads=0, say=lambda text: None):
 
 
 def prose():
-    return setup_cache.Cache().root / f"moby-dick-{setup_packages.Package('prose').version}.txt"
+    return setup_packages.prose_path(setup_cache.Cache())
+
+
+def first_tokens(model, path, count):
+    """Of a text; fewer where it has no more."""
+    text = pathlib.Path(path).read_text(encoding="utf-8")
+    with Tokenizer.from_file(model) as tokenizer:
+        return tokenizer.encode(text[: 12 * count], False)[:count]
 
 
 def parse(arguments):
@@ -123,9 +130,7 @@ def show(row):
 
 def main(arguments):
     options = parse(arguments)
-    text = pathlib.Path(options.text).read_text(encoding="utf-8")
-    with Tokenizer.from_file(options.model) as tokenizer:
-        tokens = tokenizer.encode(text[: 12 * options.tokens], False)[: options.tokens]
+    tokens = first_tokens(options.model, options.text, options.tokens)
     if len(tokens) < options.tokens:
         raise SystemExit(f"{options.text} has {len(tokens)} tokens, --tokens asks for {options.tokens}")
     records = {}

