@@ -136,12 +136,12 @@ OWML_INLINE void SoftmaxStep(float* scores, size_t skip, size_t count, float cap
   const float maximum = V::MaxLaneFloat(highest);
   typename V::F sum = V::Load(state + padded + 16);
   if (maximum != state[padded]) {
-    const typename V::F correction = Exp<V>(V::Set(state[padded] - maximum));
+    const typename V::F correction = ExpBelowZero<V>(V::Set(state[padded] - maximum));
     state[padded] = maximum;
     sum = V::Mul(sum, correction);
     for (size_t d = 0; d < padded; d += 16) V::Store(state + d, V::Mul(V::Load(state + d), correction));
   }
-  OWML_UNROLL for (int i = 0; i < 4; ++i) V::Store(scores + 16 * i, Exp<V>(V::Sub(score[i], V::Set(maximum))));
+  OWML_UNROLL for (int i = 0; i < 4; ++i) V::Store(scores + 16 * i, ExpBelowZero<V>(V::Sub(score[i], V::Set(maximum))));
   for (size_t i = 0; i < skip; ++i) scores[i] = 0.0f;
   for (size_t i = count; i < kAttentionBlock; ++i) scores[i] = 0.0f;
   OWML_UNROLL for (int i = 0; i < 4; ++i) sum = V::Add(sum, V::Load(scores + 16 * i));
@@ -233,8 +233,8 @@ template <class V>
 void MergeAttention(float* total, const float* part, size_t width) {
   const size_t padded = PaddedWidth(width);
   const float maximum = total[padded] > part[padded] ? total[padded] : part[padded];
-  const typename V::F keep = Exp<V>(V::Set(total[padded] - maximum));
-  const typename V::F take = Exp<V>(V::Set(part[padded] - maximum));
+  const typename V::F keep = ExpBelowZero<V>(V::Set(total[padded] - maximum));
+  const typename V::F take = ExpBelowZero<V>(V::Set(part[padded] - maximum));
   const auto merge = [&](size_t at) {
     V::Store(total + at, V::Fma(V::Load(part + at), take, V::Mul(V::Load(total + at), keep)));
   };
@@ -246,9 +246,9 @@ void MergeAttention(float* total, const float* part, size_t width) {
 template <class V>
 void FinishAttention(const float* state, size_t width, float* out) {
   const size_t padded = PaddedWidth(width);
-  const typename V::F sum = V::Set(SumLanes<V>(V::Load(state + padded + 16)));
+  const typename V::F factor = V::Set(1.0f / V::SumLanes(V::Load(state + padded + 16)));
   for (size_t d = 0; d < width; d += 16) {
-    const typename V::F value = V::Div(V::Load(state + d), sum);
+    const typename V::F value = V::Mul(V::Load(state + d), factor);
     if (width - d >= 16) {
       V::Store(out + d, value);
     } else {

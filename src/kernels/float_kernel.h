@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/gemm_kernel.h"
 #include "kernels/inline.h"
 #include "kernels/kernels.h"
 #include "kernels/matmul_kernel.h"
@@ -52,7 +53,9 @@ void FloatMatmul(const MatmulCall& call) {
   };
   if (call.tokens >= static_cast<size_t>(kTokens)) {
     each(kVectors, [&](size_t row) {
+      NextPanels next(call, Type, row + kVectors * R::kLanes, kVectors * R::kLanes, call.tokens / kTokens);
       for (token = 0; token + kTokens <= call.tokens; token += kTokens) {
+        next.Fetch();
         FloatTile<R, Type, kVectors, kTokens>(call, token, row);
       }
     });

@@ -11,6 +11,7 @@
 #include "kernels/inline.h"
 #include "kernels/kernels.h"
 #include "kernels/matmul_kernel.h"
+#include "kernels/panel.h"
 
 namespace owml::kernels {
 
@@ -270,6 +271,35 @@ void GemmRows(const GemmRange& range) {
   for (size_t lane = 0; lane < rows; lane += P * R::kLanes) GemmTile<R, Type, P, C>(range, lane);
 }
 
+// The panels of the next `rows` rows from `row` on, or what the call names behind its last, fetched a little with each
+// of so many steps of work.
+class NextPanels {
+ public:
+  NextPanels(const MatmulCall& call, WeightType type, size_t row, size_t rows, size_t steps) {
+    const size_t panel = PanelBytes(type, call.columns), end = call.rows < row + rows ? call.rows : row + rows;
+    if (row < end) {
+      at_ = call.panels + row / kPanelRows * panel;
+      left_ = (end - row + kPanelRows - 1) / kPanelRows * panel;
+    } else {
+      at_ = call.next.data();
+      left_ = call.next.size();
+    }
+    step_ = left_ / steps / kLine * kLine + kLine;
+  }
+  OWML_INLINE void Fetch() {
+    const size_t bytes = left_ < step_ ? left_ : step_;
+    for (size_t i = 0; i < bytes; i += kLine) __builtin_prefetch(at_ + i, 0, 2);
+    at_ += bytes;
+    left_ -= bytes;
+  }
+
+ private:
+  static constexpr size_t kLine = 64;
+  const std::byte* at_ = nullptr;
+  size_t left_ = 0;
+  size_t step_ = 0;
+};
+
 // Columns of 32 rows, unpacked.
 template <class V, WeightType Type>
 void UnpackRows(const MatmulCall& call, size_t row, size_t begin, size_t blocks, uint8_t* out, size_t panel_bytes) {
@@ -302,6 +332,7 @@ void Gemm(const MatmulCall& call) {
   const size_t ranges = (stride + kMostBlocks - 1) / kMostBlocks;
   const size_t step = (stride / kParts + ranges - 1) / ranges * kParts;
   for (size_t row = 0; row < call.rows; row += kGemmRows) {
+    NextPanels next(call, Type, row + kGemmRows, kGemmRows, call.tokens / kTokens * ranges);
     for (size_t chunk = 0; chunk < call.tokens; chunk += kGemmChunk) {
       const size_t end = call.tokens - chunk < kGemmChunk ? call.tokens : chunk + kGemmChunk;
       for (size_t begin = 0; begin < stride; begin += step) {
@@ -325,7 +356,10 @@ void Gemm(const MatmulCall& call) {
           range.tokens = count;
         };
         size_t token = chunk;
-        for (; token + kTokens <= end; token += kTokens) tile(token, kTokens), GemmRows<R, Type, kTokens>(range);
+        for (; token + kTokens <= end; token += kTokens) {
+          next.Fetch();
+          tile(token, kTokens), GemmRows<R, Type, kTokens>(range);
+        }
         for (; token + 2 <= end; token += 2) tile(token, 2), GemmRows<R, Type, 2>(range);
         if (token < end) tile(token, 1), GemmRows<R, Type, 1>(range);
       }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "kernels/cache_type.h"
 #include "kernels/isa.h"
@@ -33,6 +34,8 @@ struct MatmulCall {
   float* out;
   size_t out_stride;  // floats from one token to the next
   bool accumulate;    // adds to what is there
+  // What the same thread reads after these rows, fetched meanwhile where many tokens leave time for it; may be empty.
+  std::span<const std::byte> next = {};
 };
 
 // Online softmax goes through absolute blocks of so many positions. An engine splits longer ranges at segments, whose

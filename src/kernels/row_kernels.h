@@ -32,7 +32,7 @@ void RmsNorm(const float* x, const float* weight, size_t count, float epsilon, f
     const typename V::F v = LoadUpTo16<V>(x + i, count - i);
     squares = V::Fma(v, v, squares);
   }
-  const float mean = SumLanes<V>(squares) / static_cast<float>(count);
+  const float mean = V::SumLanes(squares) / static_cast<float>(count);
   const typename V::F factor = V::Set(1.0f / __builtin_sqrtf(mean + epsilon));
   for (size_t i = 0; i < count; i += 16) {
     const typename V::F v = V::Mul(LoadUpTo16<V>(x + i, count - i), factor);

@@ -53,6 +53,13 @@ struct Avx512Vector {
   static OWML_INLINE F Min(F a, F b) { return _mm512_min_ps(a, b); }
   static OWML_INLINE F SwapPairs(F x) { return _mm512_permute_ps(x, 0xB1); }
   static OWML_INLINE float MaxLaneFloat(F x) { return _mm512_reduce_max_ps(x); }
+  // As a tree: lanes i and i + 8, then i + 4, i + 2, i + 1.
+  static OWML_INLINE float SumLanes(F x) {
+    const __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(x), _mm512_extractf32x8_ps(x, 1));
+    __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+    four = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_add_ss(four, _mm_shuffle_ps(four, four, 1)));
+  }
 
   static OWML_INLINE I SetInt(int32_t x) { return _mm512_set1_epi32(x); }
   static OWML_INLINE I AddInt(I a, I b) { return _mm512_add_epi32(a, b); }

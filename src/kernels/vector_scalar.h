@@ -116,6 +116,13 @@ struct ScalarVector {
   static OWML_INLINE F SwapPairs(F x) {
     return Each([&](int i) { return x.lane[i ^ 1]; });
   }
+  // As a tree: lanes i and i + 8, then i + 4, i + 2, i + 1.
+  static OWML_INLINE float SumLanes(F x) {
+    for (int half = 8; half > 0; half /= 2) {
+      for (int i = 0; i < half; ++i) x.lane[i] += x.lane[i + half];
+    }
+    return x.lane[0];
+  }
   static OWML_INLINE float MaxLaneFloat(F x) {
     float result = x.lane[0];
     for (int i = 1; i < 16; ++i) result = x.lane[i] > result ? x.lane[i] : result;

@@ -31,13 +31,13 @@ void CpuHead::Run(const Head& op, const Step& step) noexcept {
   };
   each_list([&](uint64_t i, uint32_t thread) { Clear(BestOf(thread, i, step.best_count)); });
   const uint64_t units = Units(op.matrix.rows);
-  const uint32_t pieces = PiecesOf(units, workers_);
+  const uint32_t pieces = PiecesOf(units, results.size(), workers_);
   workers_.Run(pieces, [&](uint32_t piece, uint32_t thread) noexcept {
     float* tile = tiles_ + thread * rows_ * kUnitRows;
     for (uint64_t unit = units * piece / pieces; unit < units * (piece + 1) / pieces; ++unit) {
-      const uint64_t first = unit * kUnitRows;
-      const uint64_t count = std::min(kUnitRows, op.matrix.rows - first);
-      MultiplyUnit(kernels_, op.matrix, op.bias, op.x, results.size(), first, count, tile);
+      const Outputs outputs = UnitOf(op.matrix, unit);
+      const uint64_t first = outputs.row, count = outputs.rows;
+      MultiplyUnit(kernels_, outputs, op.bias, op.x, results.size(), tile, UnitOf(op.matrix, unit + 1).panels());
       for (uint64_t i = 0; i < results.size(); ++i) {
         float* logits = tile + i * kUnitRows;
         if (op.scale != 1) kernels_.scale(logits, op.scale, count);

@@ -16,26 +16,32 @@ void CpuProducts::Reserve(const GateUp& op) {
   thread_rows_ = rows;
 }
 
-void MultiplyRows(const kernels::Kernels& kernels, const Matrix& matrix, const Tensor& x, uint64_t n, uint64_t row,
-                  uint64_t rows, float* out, uint64_t out_stride, bool accumulate) {
-  const uint64_t panel = row / kernels::kPanelRows * kernels::PanelBytes(matrix.type, matrix.columns);
-  const bool blocks = x.type() == ElementType::kQ8;
-  kernels.Matmul(matrix.type)({.panels = Pointer<const std::byte>(matrix.panels + panel),
-                               .rows = rows,
-                               .columns = matrix.columns,
-                               .q8 = blocks ? Blocks(x, 0) : nullptr,
-                               .f32 = blocks ? nullptr : Floats(x, 0),
-                               .tokens = n,
-                               .out = out,
-                               .out_stride = out_stride,
-                               .accumulate = accumulate});
+std::span<const std::byte> Outputs::panels() const {
+  const uint64_t bytes = kernels::PanelBytes(matrix.type, matrix.columns);
+  return {Pointer<const std::byte>(matrix.panels + row / kernels::kPanelRows * bytes),
+          (rows + kernels::kPanelRows - 1) / kernels::kPanelRows * bytes};
 }
 
-void MultiplyUnit(const kernels::Kernels& kernels, const Matrix& matrix, DeviceAddress bias, const Tensor& x,
-                  uint64_t n, uint64_t row, uint64_t rows, float* out) {
-  MultiplyRows(kernels, matrix, x, n, row, rows, out, kUnitRows, /*accumulate=*/false);
+void Multiply(const kernels::Kernels& kernels, const Outputs& outputs, const Tensor& x, uint64_t n, float* out,
+              uint64_t out_stride, bool accumulate, std::span<const std::byte> next) {
+  const bool blocks = x.type() == ElementType::kQ8;
+  kernels.Matmul(outputs.matrix.type)({.panels = outputs.panels().data(),
+                                       .rows = outputs.rows,
+                                       .columns = outputs.matrix.columns,
+                                       .q8 = blocks ? Blocks(x, 0) : nullptr,
+                                       .f32 = blocks ? nullptr : Floats(x, 0),
+                                       .tokens = n,
+                                       .out = out,
+                                       .out_stride = out_stride,
+                                       .accumulate = accumulate,
+                                       .next = next});
+}
+
+void MultiplyUnit(const kernels::Kernels& kernels, const Outputs& unit, DeviceAddress bias, const Tensor& x, uint64_t n,
+                  float* out, std::span<const std::byte> next) {
+  Multiply(kernels, unit, x, n, out, kUnitRows, /*accumulate=*/false, next);
   for (uint64_t i = 0; bias && i < n; ++i) {
-    kernels.add_scaled(out + i * kUnitRows, Pointer<const float>(bias) + row, 1, rows);
+    kernels.add_scaled(out + i * kUnitRows, Pointer<const float>(bias) + unit.row, 1, unit.rows);
   }
 }
 
@@ -43,17 +49,16 @@ void MultiplyUnit(const kernels::Kernels& kernels, const Matrix& matrix, DeviceA
 void CpuProducts::Run(const Job& job, uint64_t n) noexcept {
   uint64_t units = 0;
   for (const Operation& operation : job.operations) units += Units(std::get<MatMul>(operation).matrix.rows);
-  const uint32_t pieces = PiecesOf(units, workers_);
+  const uint32_t pieces = PiecesOf(units, n, workers_);
   workers_.Run(pieces, [&](uint32_t piece, uint32_t) noexcept {
     uint64_t begin = units * piece / pieces, end = units * (piece + 1) / pieces;
     for (const Operation& operation : job.operations) {
       const MatMul& op = std::get<MatMul>(operation);
       const uint64_t count = Units(op.matrix.rows);
       if (begin < std::min(end, count)) {
-        const uint64_t row = begin * kUnitRows;
-        MultiplyRows(kernels_, op.matrix, op.x, n, row,
-                     std::min(op.matrix.rows, std::min(end, count) * kUnitRows) - row, Floats(op.out, 0) + row,
-                     op.out.stride(0) / sizeof(float), op.accumulate);
+        const uint64_t row = begin * kUnitRows, stop = std::min(op.matrix.rows, std::min(end, count) * kUnitRows);
+        Multiply(kernels_, {op.matrix, row, stop - row}, op.x, n, Floats(op.out, 0) + row,
+                 op.out.stride(0) / sizeof(float), op.accumulate, UnitOf(op.matrix, std::min(end, count)).panels());
       }
       if (end <= count) break;
       begin = begin > count ? begin - count : 0;
@@ -66,22 +71,22 @@ void CpuProducts::Run(const Job& job, uint64_t n) noexcept {
 void CpuProducts::Run(const GateUp& op, uint64_t n) noexcept {
   const auto activate = op.activation == Activation::kGelu ? kernels_.gelu_multiply : kernels_.silu_multiply;
   const uint64_t units = Units(op.gate.rows);
-  const uint32_t pieces = PiecesOf(units, workers_);
+  const uint32_t pieces = PiecesOf(units, n, workers_);
   workers_.Run(pieces, [&](uint32_t piece, uint32_t thread) noexcept {
     float* gate = gate_up_ + thread * 2 * thread_rows_ * kUnitRows;
     float* up = gate + thread_rows_ * kUnitRows;
     for (uint64_t unit = units * piece / pieces; unit < units * (piece + 1) / pieces; ++unit) {
-      const uint64_t row = unit * kUnitRows;
-      const uint64_t rows = std::min(kUnitRows, op.gate.rows - row);
-      MultiplyUnit(kernels_, op.gate, op.gate_bias, op.gate_x, n, row, rows, gate);
-      MultiplyUnit(kernels_, op.up, op.up_bias, op.up_x, n, row, rows, up);
+      const Outputs of_gate = UnitOf(op.gate, unit), of_up = UnitOf(op.up, unit);
+      const uint64_t rows = of_gate.rows;
+      MultiplyUnit(kernels_, of_gate, op.gate_bias, op.gate_x, n, gate, of_up.panels());
+      MultiplyUnit(kernels_, of_up, op.up_bias, op.up_x, n, up, UnitOf(op.gate, unit + 1).panels());
       for (uint64_t i = 0; i < n; ++i) {
         float* g = gate + i * kUnitRows;
         activate(g, up + i * kUnitRows, rows);
         if (op.out.type() == ElementType::kQ8) {
           kernels_.quantize(g, kernels::kBlock, Blocks(op.out, i) + unit);
         } else {
-          std::copy_n(g, rows, Floats(op.out, i) + row);
+          std::copy_n(g, rows, Floats(op.out, i) + of_gate.row);
         }
       }
     }

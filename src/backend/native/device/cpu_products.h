@@ -3,6 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 
 #include "backend/native/arena.h"
 #include "backend/native/device/workers.h"
@@ -17,19 +20,34 @@ static_assert(kUnitRows == kernels::kBlock);
 
 constexpr uint64_t Units(uint64_t rows) { return (rows + kUnitRows - 1) / kUnitRows; }
 
-// A few for each thread, so that one slow thread holds nobody up for long.
-inline uint32_t PiecesOf(uint64_t units, const Workers& workers) {
-  constexpr uint64_t kPiecesPerThread = 6;
-  return static_cast<uint32_t>(std::min<uint64_t>(units, workers.size() * kPiecesPerThread));
+// A few for each thread, more where each takes long, so that one slow thread holds nobody up.
+inline uint32_t PiecesOf(uint64_t units, uint64_t tokens, const Workers& workers) {
+  constexpr uint64_t kFew = 6, kMany = 64, kManyTokens = 24;
+  return static_cast<uint32_t>(std::min<uint64_t>(units, workers.size() * (tokens < kManyTokens ? kFew : kMany)));
 }
 
-// out [n, out_stride] (+)= x W for outputs `row` to before row + rows; `row` begins a panel.
-void MultiplyRows(const kernels::Kernels& kernels, const Matrix& matrix, const Tensor& x, uint64_t n, uint64_t row,
-                  uint64_t rows, float* out, uint64_t out_stride, bool accumulate);
+// Outputs of a matrix from `row` on, which begins a panel.
+struct Outputs {
+  const Matrix& matrix;
+  uint64_t row;
+  uint64_t rows;
+
+  std::span<const std::byte> panels() const;
+};
+
+// The outputs of a unit, or none behind the last.
+inline Outputs UnitOf(const Matrix& matrix, uint64_t unit) {
+  const uint64_t row = std::min(unit * kUnitRows, matrix.rows);
+  return {matrix, row, std::min(kUnitRows, matrix.rows - row)};
+}
+
+// out [n, out_stride] (+)= x W. `next` is what the same thread reads then.
+void Multiply(const kernels::Kernels& kernels, const Outputs& outputs, const Tensor& x, uint64_t n, float* out,
+              uint64_t out_stride, bool accumulate, std::span<const std::byte> next = {});
 
 // out [n, 32] = x W + b for the outputs of a unit; no bias where its address is 0.
-void MultiplyUnit(const kernels::Kernels& kernels, const Matrix& matrix, DeviceAddress bias, const Tensor& x,
-                  uint64_t n, uint64_t row, uint64_t rows, float* out);
+void MultiplyUnit(const kernels::Kernels& kernels, const Outputs& unit, DeviceAddress bias, const Tensor& x, uint64_t n,
+                  float* out, std::span<const std::byte> next);
 
 class CpuProducts {
  public:
