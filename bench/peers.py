@@ -34,6 +34,7 @@ that does not count, and the order changes from turn to turn. Ratios are of medi
   prompt       rate x 2 x parameters outside embedding and head / 8-bit multiply rate
   generation   rate x bytes of the file / read bandwidth (without the embedding where the head is another tensor)
   at a depth   rate / (rate at depth 0 x file bytes / (file bytes + cache bytes read for a token))
+The first two are medians of shares, each of the limit that the same process measured just before.
 A long prompt is also held against the time of its tokens at the short prompt's rate and of its attention, 4 x layers x
 heads x head width x tokens x tokens / 2 operations, at half of what float_rate (beside owml; built with the benchmarks)
 measures: fused multiply-adds, or products of BF16 where the processor has them.
@@ -162,20 +163,29 @@ class Result:
 
     def __init__(self, group, file, native):
         self.group, self.file, self.native = group, file, native
-        self.medians, self.samples = {}, {}
+        self.medians, self.samples, self.shares = {}, {}, {}
+        self.reports = []
 
     def measure(self, engines, work, pairs, failures):
         found = measure(engines, self.file, work, pairs, failures, not self.samples)
         self.samples[work.key()] = found
         self.medians[work.key()] = {name: statistics.median(rates) for name, rates in found.items()}
+        reports = self.native.reports[-pairs:]
+        self.native.reports = []
+        if not work.depth:
+            self.shares[work.key()] = [self.share_of_limit(work, report) for report in reports]
+        self.reports += reports
+
+    def share_of_limit(self, work, report):
+        rate = report[f"{work.kind}_tokens_per_second"] / 1e9
+        if work.kind == "generation":
+            return rate * self.file.token_bytes / report["read_bandwidth_gb_per_second"]
+        return rate * self.file.prompt_operations() / report["int8_gops"]
 
     def finish(self):
-        """Limits are the best of all runs: a disturbance can only make them too low."""
-        reports = self.native.reports
-        self.bandwidth = max(report["read_bandwidth_gb_per_second"] for report in reports)
-        self.multiply_rate = max(report["int8_gops"] for report in reports)
-        self.report = reports[-1]
-        self.native.reports = []
+        self.bandwidth = statistics.median(report["read_bandwidth_gb_per_second"] for report in self.reports)
+        self.multiply_rate = statistics.median(report["int8_gops"] for report in self.reports)
+        self.report = self.reports[-1]
 
     def ratio(self, work, peer):
         rates = self.medians[work.key()]
@@ -188,9 +198,10 @@ class Result:
             shallow = self.medians[Work("generation", work.tokens).key()]["native"]
             cache = self.file.cache_bytes(work.depth + work.tokens / 2)
             return rate / (shallow * self.file.token_bytes / (self.file.token_bytes + cache)), "expected at depth"
-        if work.kind == "generation":
-            return rate * self.file.token_bytes / 1e9 / self.bandwidth, f"{self.bandwidth:.1f} GB/s"
-        return rate * self.file.prompt_operations() / 1e9 / self.multiply_rate, f"{self.multiply_rate:.0f} GOPS"
+        if work.depth:
+            return None, ""
+        of = f"{self.bandwidth:.1f} GB/s" if work.kind == "generation" else f"{self.multiply_rate:.0f} GOPS"
+        return statistics.median(self.shares[work.key()]), of
 
     def long_prompt(self, work, options, float_rate):
         """Seconds of a long prompt, and how many its matrix products at the short prompt's rate and its attention at
@@ -208,7 +219,7 @@ class Result:
         for work in all_works:
             share, of = self.share(work)
             test = {"rates": self.medians[work.key()], "samples": self.samples[work.key()]}
-            test |= {"share": share, "share_of": of}
+            test |= {"share": share, "share_of": of, "share_samples": self.shares.get(work.key(), [])}
             test["ratios"] = {name: self.ratio(work, name) for name in self.medians[work.key()] if name != "native"}
             seconds = self.long_prompt(work, options, float_rate)
             if seconds:
@@ -256,7 +267,7 @@ def print_tables(results, all_works, names, options, float_rate):
             rows = [head]
             for result in chosen:
                 share, of = result.share(work)
-                row = [result.file.label, f"{result.medians[work.key()]['native']:.1f}", f"{100 * share:.0f} %", of]
+                row = [result.file.label, f"{result.medians[work.key()]['native']:.1f}", f"{100 * share:.0f} %" if share else "", of]
                 for name in names:
                     rate, ratio = result.medians[work.key()].get(name), result.ratio(work, name)
                     row += [f"{rate:.1f}", f"{ratio:.2f}"] if rate else ["-", "-"]

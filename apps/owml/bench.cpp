@@ -4,197 +4,28 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
 #include <memory>
-#include <random>
 #include <thread>
 
 #include "base/cpu_info.h"
 #include "bench_profile.h"
+#include "bench_subject.h"
 #include "commands.h"
 #include "failure.h"
 #include "interrupt.h"
 #include "json_output.h"
-#include "language_session.h"
 #include "machine_limits.h"
+#include "model_cost.h"
+#include "peak_memory.h"
 #include "terminal.h"
 
 namespace owml::cli {
 namespace {
 
-struct BenchOptions {
-  std::string model;
-  std::string engine = "auto";
-  std::string compared;  // another engine, or empty
-  uint32_t prompt_tokens = 512;
-  uint32_t generated_tokens = 128;
-  uint32_t repetitions = 5;
-  uint32_t depth = 0;
-  std::string profile;  // where the trace goes; kTableOnly, or empty for no profile
-  StageSettings stage;
-};
-
 constexpr char kTableOnly[] = "-";
-
-OWML_ENGINE EngineOf(const std::string& word) {
-  if (word == "native") return OWML_ENGINE_NATIVE;
-  if (word == "llama") return OWML_ENGINE_LLAMA;
-  return OWML_ENGINE_AUTO;
-}
-
-struct Rate {
-  std::string test;
-  std::vector<double> samples;  // tokens a second
-
-  double mean() const {
-    double sum = 0;
-    for (double s : samples) sum += s;
-    return samples.empty() ? 0 : sum / static_cast<double>(samples.size());
-  }
-  double deviation() const {
-    if (samples.size() < 2) return 0;
-    double sum = 0;
-    for (double s : samples) sum += (s - mean()) * (s - mean());
-    return std::sqrt(sum / static_cast<double>(samples.size() - 1));
-  }
-  double median() const {
-    if (samples.empty()) return 0;
-    std::vector<double> sorted = samples;
-    std::sort(sorted.begin(), sorted.end());
-    const size_t half = sorted.size() / 2;
-    return sorted.size() % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
-  }
-};
-
-// One engine with the model, and what was measured of it.
-class Subject {
- public:
-  Subject(const BenchOptions& options, const std::string& engine)
-      : options_(options), session_(options.model, SettingsFor(options, engine)) {
-    session_.Prefill({0});  // any token shows how many there are
-    vocabulary_ = session_.Logits().size();
-    if (options.prompt_tokens) rates.push_back({fmt::format("pp{}{}", options.prompt_tokens, AtDepth()), {}});
-    if (options.generated_tokens) rates.push_back({fmt::format("tg{}{}", options.generated_tokens, AtDepth()), {}});
-  }
-
-  std::vector<Rate> rates;
-
-  // One sample of every rate, or what warms the processor for it. Single-token runs are warm after one.
-  void Sample(bool warm_up) {
-    for (Rate& rate : rates) {
-      const uint32_t count = warm_up && !AtOnce(rate) ? 1 : CountOf(rate);
-      double seconds = 0;
-      Measure(rate, count, [&](auto&& run) {
-        const auto start = std::chrono::steady_clock::now();
-        run();
-        seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      });
-      if (InterruptScope::Requested()) return;
-      if (!warm_up) rate.samples.push_back(count / seconds);
-    }
-  }
-
-  // Another run of every test, which does not count, with the times of its operations. Throws Failure for an engine
-  // that cannot tell.
-  void TakeProfile() {
-    const StageProfiler profiler(session_.model());
-    work_buffers_ = profiler.WorkBuffers();
-    for (const Rate& rate : rates) {
-      Measure(rate, CountOf(rate), [&](auto&& run) {
-        profiler.Start();
-        run();
-        profiles.push_back(profiler.Stop(rate.test));
-      });
-      if (InterruptScope::Requested()) return;
-    }
-  }
-
-  std::vector<TestProfile> profiles;
-
-  // The median of the test that begins with `kind`; 0 where it was skipped.
-  double MedianOf(char kind) const {
-    for (const Rate& rate : rates) {
-      if (rate.test[0] == kind) return rate.median();
-    }
-    return 0;
-  }
-
-  std::string EngineName() const {
-    OWML_ENGINE engine = OWML_ENGINE_AUTO;
-    session_.model().options()->GetEngine(&engine);
-    return engine == OWML_ENGINE_NATIVE ? "native" : "llama";
-  }
-  std::string EngineText() const { return session_.model().EngineText(); }
-  uint32_t Threads() const {
-    UINT32 threads = 0;
-    session_.model().options()->GetIntraOpThreadCount(&threads);
-    return threads;
-  }
-
-  Json ToJson() const {
-    Json report = {{"engine", EngineName()}, {"engineReason", EngineText()}, {"threads", Threads()}};
-    if (options_.stage.threads != 0) report["threadsAsked"] = options_.stage.threads;
-    if (options_.prompt_tokens) report["prompt_tokens_per_second"] = MedianOf('p');
-    if (options_.generated_tokens) report["generation_tokens_per_second"] = MedianOf('t');
-    if (!profiles.empty()) {
-      report["work_buffer_bytes"] = {{"reserved", work_buffers_.reserved}, {"unshared", work_buffers_.unshared}};
-      report["profile"] = Json::array();
-      for (const TestProfile& profile : profiles) report["profile"].push_back(ProfileToJson(profile));
-    }
-    report["results"] = Json::array();
-    for (const Rate& rate : rates) {
-      report["results"].push_back({{"test", rate.test},
-                                   {"tokensPerSecond", rate.mean()},
-                                   {"median", rate.median()},
-                                   {"deviation", rate.deviation()},
-                                   {"samples", rate.samples}});
-    }
-    return report;
-  }
-
- private:
-  static StageSettings SettingsFor(const BenchOptions& options, const std::string& engine) {
-    StageSettings settings = options.stage;
-    settings.engine = EngineOf(engine);
-    settings.capacity =
-        uint64_t{options.depth} + std::max<uint64_t>({options.prompt_tokens, options.generated_tokens, 1}) + 1;
-    return settings;
-  }
-
-  static bool AtOnce(const Rate& rate) { return rate.test[0] == 'p'; }
-  uint32_t CountOf(const Rate& rate) const { return AtOnce(rate) ? options_.prompt_tokens : options_.generated_tokens; }
-
-  // around(run): what stands before the measured tokens is there, and run() appends them.
-  template <class Around>
-  void Measure(const Rate& rate, uint32_t count, Around&& around) {
-    session_.Reset();
-    std::vector<uint32_t> tokens = RandomTokens(options_.depth);
-    if (!tokens.empty()) session_.Prefill(tokens);
-    const std::vector<uint32_t> measured = RandomTokens(count);
-    tokens.insert(tokens.end(), measured.begin(), measured.end());
-    around([&] {
-      if (AtOnce(rate)) return session_.Prefill(tokens);
-      for (size_t i = 0; i < measured.size() && !InterruptScope::Requested(); ++i) session_.Append(measured[i]);
-    });
-  }
-
-  std::string AtDepth() const { return options_.depth ? fmt::format(" @ d{}", options_.depth) : ""; }
-
-  std::vector<uint32_t> RandomTokens(size_t count) {
-    std::vector<uint32_t> tokens(count);
-    for (uint32_t& token : tokens) token = static_cast<uint32_t>(generator_() % vocabulary_);
-    return tokens;
-  }
-
-  const BenchOptions& options_;
-  LanguageSession session_;
-  size_t vocabulary_ = 0;
-  WorkBufferBytes work_buffers_;
-  std::mt19937_64 generator_{1};
-};
 
 // An engine's threads may spin for a while after its turn and would take the other's processors.
 void WaitForIdleThreads() {
@@ -213,21 +44,29 @@ class Bench {
   explicit Bench(const BenchOptions& options) : options_(options) {
     subjects_.push_back(std::make_unique<Subject>(options, options.engine));
     if (!options.compared.empty()) subjects_.push_back(std::make_unique<Subject>(options, options.compared));
+    cost_ = CostOfToken(options.model);
   }
 
-  // Engines take turns, so that both see the same disturbances.
+  // Engines and limits take turns, so that all see the same disturbances.
   int Execute(bool as_json) {
     InterruptScope interrupts;
-    for (uint32_t repetition = 0; repetition <= options_.repetitions && !InterruptScope::Requested(); ++repetition) {
+    for (const auto& subject : subjects_) {
+      if (subjects_.size() > 1) WaitForIdleThreads();
+      subject->WarmUp();
+    }
+    peak_memory_ = PeakMemoryBytes();
+    LimitProbe probe(subjects_[0]->Threads());
+    for (uint32_t repetition = 0; repetition < options_.repetitions && !InterruptScope::Requested(); ++repetition) {
+      if (subjects_.size() > 1) WaitForIdleThreads();
+      limits_.push_back(probe.Measure());
       for (const auto& subject : subjects_) {
         if (subjects_.size() > 1) WaitForIdleThreads();
-        subject->Sample(repetition == 0);
+        subject->Sample(cost_, limits_.back());
       }
     }
-    if (!InterruptScope::Requested()) limits_ = MeasureLimits(subjects_[0]->Threads());
     if (!InterruptScope::Requested() && !options_.profile.empty()) {
       subjects_[0]->TakeProfile();
-      if (options_.profile != kTableOnly) WriteTrace(options_.profile, subjects_[0]->profiles);
+      if (options_.profile != kTableOnly) WriteTrace(options_.profile, subjects_[0]->profiles());
     }
     if (as_json) {
       ReportJson();
@@ -240,8 +79,21 @@ class Bench {
  private:
   // How many times the first engine is as fast as the second.
   double Ratio(char kind) const {
-    const double other = subjects_[1]->MedianOf(kind);
-    return other > 0 ? subjects_[0]->MedianOf(kind) / other : 0;
+    const double other = subjects_[1]->MedianRate(kind);
+    return other > 0 ? subjects_[0]->MedianRate(kind) / other : 0;
+  }
+
+  // Medians.
+  double ReadLimit() const {
+    return LimitOf([](const MachineLimits& limits) { return limits.read_gigabytes_per_second; });
+  }
+  double MultiplyLimit() const {
+    return LimitOf([](const MachineLimits& limits) { return limits.int8_gops; });
+  }
+  double LimitOf(double (*member)(const MachineLimits&)) const {
+    std::vector<double> values;
+    for (const MachineLimits& limits : limits_) values.push_back(member(limits));
+    return MedianOf(std::move(values));
   }
 
   void ReportJson() const {
@@ -249,10 +101,11 @@ class Bench {
     report["model"] = options_.model;
     report["bytes"] = std::filesystem::file_size(options_.model);
     report["cpu"] = CpuDescription();
-    report["isa"] = limits_.isa;
+    report["isa"] = LimitIsa();
+    report["peak_memory_bytes"] = peak_memory_;
     report["depth"] = options_.depth;
-    report["read_bandwidth_gb_per_second"] = limits_.read_gigabytes_per_second;
-    report["int8_gops"] = limits_.int8_gops;
+    report["read_bandwidth_gb_per_second"] = ReadLimit();
+    report["int8_gops"] = MultiplyLimit();
     if (subjects_.size() > 1) {
       report["compared"] = subjects_[1]->ToJson();
       if (options_.prompt_tokens) report["prompt_ratio"] = Ratio('p');
@@ -267,23 +120,25 @@ class Bench {
     if (asked > threads) std::printf(" (%u were asked for; more than the usable processors would take turns)", asked);
     std::printf("\n");
     for (const auto& subject : subjects_) std::printf("%s\n", subject->EngineText().c_str());
-    if (limits_.int8_gops > 0) {
-      std::printf("limits (%s): reads %.1f GB/s, multiplies %.0f GOPS in 8 bits\n", limits_.isa.c_str(),
-                  limits_.read_gigabytes_per_second, limits_.int8_gops);
+    if (!limits_.empty()) {
+      std::printf("limits (%s): reads %.1f GB/s, multiplies %.0f GOPS in 8 bits\n", LimitIsa().c_str(), ReadLimit(),
+                  MultiplyLimit());
     }
+    if (peak_memory_ > 0) std::printf("memory: %s at most\n", HumanBytes(peak_memory_).c_str());
     std::printf("\n");
-    Table table({"model", "size", "engine", "test", "tokens/s", "deviation"});
-    table.AlignRight(1).AlignRight(4).AlignRight(5);
+    Table table({"model", "size", "engine", "test", "tokens/s", "deviation", "of the limit"});
+    table.AlignRight(1).AlignRight(4).AlignRight(5).AlignRight(6);
     for (const auto& subject : subjects_) {
-      for (const Rate& rate : subject->rates) {
+      for (const Rate& rate : subject->rates()) {
         table.Add({std::filesystem::path(options_.model).filename().string(),
                    HumanBytes(std::filesystem::file_size(options_.model)), subject->EngineName(), rate.test,
-                   fmt::format("{:.2f}", rate.mean()), fmt::format("{:.2f}", rate.deviation())});
+                   fmt::format("{:.2f}", rate.mean()), fmt::format("{:.2f}", rate.deviation()),
+                   rate.shares.empty() ? "" : fmt::format("{:.0f} %", 100 * rate.share())});
       }
     }
     table.Print(stdout);
     ReportComparison();
-    for (const TestProfile& profile : subjects_[0]->profiles) PrintProfile(profile);
+    for (const TestProfile& profile : subjects_[0]->profiles()) PrintProfile(profile);
   }
 
   void ReportComparison() const {
@@ -295,8 +150,10 @@ class Bench {
   }
 
   const BenchOptions& options_;
+  ModelCost cost_;
   std::vector<std::unique_ptr<Subject>> subjects_;
-  MachineLimits limits_;
+  std::vector<MachineLimits> limits_;  // of each repetition
+  uint64_t peak_memory_ = 0;           // of the process, before the limits are measured
 };
 
 }  // namespace
@@ -336,7 +193,8 @@ void AddBench(CLI::App& app, const Globals& globals, Action& action) {
   verb->footer(
       "ppN: N random tokens in one run. tgN: N runs of one token. Both from an empty context, or behind --depth "
       "tokens.\n"
-      "The limits are what the same threads read and multiply without a model.\n"
+      "The limits are what the same threads read and multiply without a model, measured before each repetition: ppN is "
+      "held against multiplications (those of the layers' matrices), tgN against reads (of all that a token reads).\n"
       "GOPS of a profile are 10^9 multiplications and additions, GB/s count weights and cache, both in a second.\n\n"
       "Examples:\n"
       "  owml bench model.gguf --engine native --compare llama\n"

@@ -11,7 +11,6 @@
 #include <thread>
 #include <vector>
 
-#include "base/huge_pages.h"
 #include "kernels/kernels.h"
 
 namespace owml::cli {
@@ -42,28 +41,33 @@ double Seconds(uint32_t threads, const std::function<void(uint32_t)>& work) {
 
 }  // namespace
 
-MachineLimits MeasureLimits(uint32_t threads) {
+LimitProbe::LimitProbe(uint32_t threads)
+    : threads_(threads),
+      huge_(HugePages::Reserve(kBytesPerThread * threads)),
+      usual_(huge_ ? 0 : kBytesPerThread * threads),
+      memory_(huge_ ? huge_->data() : usual_.data()) {
+  std::memset(memory_, 3, kBytesPerThread * threads);
+}
+
+MachineLimits LimitProbe::Measure() {
   const kernels::Kernels& kernels = kernels::KernelsFor(kernels::ChosenIsa());
   MachineLimits limits;
-  limits.isa = kernels::Name(kernels.isa);
-  const size_t bytes = kBytesPerThread * threads;
-  const auto huge = HugePages::Reserve(bytes);  // where the engine keeps its weights, if the system has them
-  std::vector<std::byte> usual(huge ? 0 : bytes);
-  std::byte* const memory = huge ? huge->data() : usual.data();
-  std::memset(memory, 3, bytes);
   std::atomic<uint64_t> sink{0};
   for (int run = 0; run < kRuns; ++run) {
-    const double read = Seconds(threads, [&](uint32_t thread) {
-      sink += kernels.probe_read(memory + thread * kBytesPerThread, kBytesPerThread);
+    const double read = Seconds(threads_, [&](uint32_t thread) {
+      sink += kernels.probe_read(memory_ + thread * kBytesPerThread, kBytesPerThread);
     });
-    const double multiply = Seconds(
-        threads, [&](uint32_t thread) { sink += kernels.probe_multiply(memory + thread * kBytesPerThread, kRounds); });
-    limits.read_gigabytes_per_second =
-        std::max(limits.read_gigabytes_per_second, static_cast<double>(bytes) / read / 1e9);
-    limits.int8_gops =
-        std::max(limits.int8_gops, static_cast<double>(kernels::kProbeOperations * kRounds * threads) / multiply / 1e9);
+    const double multiply = Seconds(threads_, [&](uint32_t thread) {
+      sink += kernels.probe_multiply(memory_ + thread * kBytesPerThread, kRounds);
+    });
+    const double bytes = static_cast<double>(kBytesPerThread) * threads_;
+    const double operations = static_cast<double>(kernels::kProbeOperations * kRounds) * threads_;
+    limits.read_gigabytes_per_second = std::max(limits.read_gigabytes_per_second, bytes / read / 1e9);
+    limits.int8_gops = std::max(limits.int8_gops, operations / multiply / 1e9);
   }
   return limits;
 }
+
+std::string LimitIsa() { return std::string(kernels::Name(kernels::ChosenIsa())); }
 
 }  // namespace owml::cli

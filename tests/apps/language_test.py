@@ -3,6 +3,7 @@
 """Tests of the verbs that run language models."""
 
 import json
+import math
 import re
 import subprocess
 
@@ -182,8 +183,26 @@ def test_bench_reports_both_rates(owml, gguf):
         assert row["tokensPerSecond"] == pytest.approx(sum(row["samples"]) / 2)
         assert row["tokensPerSecond"] > 0 and row["deviation"] >= 0
     assert report["threads"] >= 1 and report["cpu"] and report["engine"] and report["bytes"] > 0
+    # More than the weights, which all are read, and no more than the file a few times.
+    assert report["bytes"] * 0.9 < report["peak_memory_bytes"] < report["bytes"] * 6
     only = owml("bench", gguf, "-p", 0, "-n", 2, "-r", 1)
     assert "tg2" in only.out and "pp" not in only.out.split("tokens/s")[1]
+    assert "memory: " in only.out and "of the limit" in only.out
+
+
+def test_bench_holds_rates_against_the_limits_beside_them(owml, gguf):
+    tensors = owml("inspect", gguf, "--json").json()["tensors"]
+    operations = sum(2 * math.prod(t["shape"]) for t in tensors if t["name"].startswith("blk.") and len(t["shape"]) > 1)
+    read = sum(tensor["bytes"] for tensor in tensors)  # the head is the embedding
+    report = owml("bench", gguf, "-p", 8, "-n", 4, "-r", 1, "--json").json()
+    assert report["prompt_share_of_limit"] == pytest.approx(
+        report["prompt_tokens_per_second"] * operations / report["int8_gops"] / 1e9
+    )
+    assert report["generation_share_of_limit"] == pytest.approx(
+        report["generation_tokens_per_second"] * read / report["read_bandwidth_gb_per_second"] / 1e9
+    )
+    deep = owml("bench", gguf, "-p", 4, "-n", 0, "-r", 1, "--depth", 4, "--json").json()
+    assert "prompt_share_of_limit" not in deep and deep["results"][0]["sharesOfLimit"] == []
 
 
 def test_bench_compares_engines_and_measures_the_machine(owml, gguf):

@@ -16,15 +16,18 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 import peer_models  # noqa: E402
 import peers  # noqa: E402
 
-# Our command at 100 and 10 tokens a second, half as many behind others.
+# Our command at 100 and 10 tokens a second, half as many behind others; of limits that differ from run to run.
 OWML = """
 import json, sys
 a = sys.argv[1:]
 def value(name): return int(a[a.index(name) + 1])
 assert a[0] == "bench" and value("-r") == 1 and value("-t") == 3, a
 rate = 0.5 if value("--depth") else 1
-print(json.dumps({"engine": "native", "isa": "avx2", "cpu": "a processor", "int8_gops": 50, "prompt_tokens_per_second":
-  100 * rate, "generation_tokens_per_second": 10 * rate, "read_bandwidth_gb_per_second": 20}))
+runs = open(sys.argv[0] + ".runs", "a+")
+runs.write("x"), runs.flush(), runs.seek(0)
+slower = 2 if len(runs.read()) % 2 else 1
+print(json.dumps({"engine": "native", "isa": "avx2", "cpu": "a processor", "int8_gops": 50 / slower, "prompt_tokens_per_second":
+  100 * rate, "generation_tokens_per_second": 10 * rate, "read_bandwidth_gb_per_second": 20 / slower}))
 """
 PEER = """
 import json, sys
@@ -69,8 +72,9 @@ def test_ratios_and_shares_are_those_of_the_rates(bench):
     result = record["results"][0]
     prompt, generation = result["tests"]["prompt_64"], result["tests"]["generation_16"]
     assert prompt["ratios"] == {"other": 2} and generation["ratios"] == {"other": 2.5}
-    assert prompt["share"] == pytest.approx(100 * 2 * result["layer_parameters"] / 50e9)
-    assert generation["share"] == pytest.approx(10 * result["bytes"] / 20e9)
+    # The median of two runs, one of which found twice the limit of the other.
+    assert prompt["share"] == pytest.approx(1.5 * 100 * 2 * result["layer_parameters"] / 50e9)
+    assert generation["share"] == pytest.approx(1.5 * 10 * result["bytes"] / 20e9)
     assert record["geometric_means"]["random"]["prompt_64"] == {"other": pytest.approx(2)}
     assert prompt["samples"] == {"native": [100, 100], "other": [50, 50]}
     assert len(commands) == 3 + 2 and all(command.endswith("-x 1") and "-t 3" in command for command in commands)
