@@ -95,6 +95,16 @@ const JsonTree* JsonTree::Find(std::string_view key) const {
   return nullptr;
 }
 
+std::unique_ptr<JsonTree> JsonTree::Copy() const {
+  auto copy = std::make_unique<JsonTree>();
+  copy->kind = kind;
+  copy->boolean = boolean;
+  copy->text = text;
+  for (const auto& element : elements) copy->elements.push_back(element->Copy());
+  for (const auto& [key, value] : members) copy->members.emplace_back(key, value->Copy());
+  return copy;
+}
+
 std::unique_ptr<JsonTree> JsonTree::Read(std::string_view text, const std::string& label) {
   if (text.size() > kLongestText) {
     throw Error(E_INVALIDARG,

@@ -25,6 +25,7 @@ struct JsonTree {
   bool is(Kind what) const { return kind == what; }
   // Null when absent.
   const JsonTree* Find(std::string_view key) const;
+  std::unique_ptr<JsonTree> Copy() const;
 
   static constexpr size_t kMostValues = 200000;
   static constexpr size_t kLongestText = 8u << 20;

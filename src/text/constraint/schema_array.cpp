@@ -32,13 +32,13 @@ Literals SchemaArrayWriter::ElementAt(uint64_t index) const {
 }
 
 Grammar::Node SchemaArrayWriter::Write() {
-  const uint64_t fewest = branch_.fewest_elements;
-  if (branch_.most_elements && *branch_.most_elements < fewest) return grammar_->Nothing();
-  if (fewest > kMostElements || branch_.most_elements.value_or(0) > kMostElements) {
+  const uint64_t fewest = branch_.element_count.least;
+  if (branch_.element_count.empty()) return grammar_->Nothing();
+  if (fewest > kMostElements || branch_.element_count.most.value_or(0) > kMostElements) {
     throw Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
                 "JSON schema: \"minItems\" and \"maxItems\" are supported up to " + std::to_string(kMostElements));
   }
-  if (branch_.unique && branch_.most_elements.value_or(2) > 1) return Unique();
+  if (branch_.unique && branch_.element_count.most.value_or(2) > 1) return Unique();
   if (branch_.contains.empty()) return Simple();
   const Grammar::Rule rule = Counting(0, Counts(branch_.contains.size(), 0));
   while (!open_.empty()) {
@@ -50,8 +50,8 @@ Grammar::Node SchemaArrayWriter::Write() {
 }
 
 Grammar::Node SchemaArrayWriter::Simple() {
-  const uint64_t fewest = branch_.fewest_elements;
-  const std::optional<uint64_t> most = branch_.most_elements;
+  const uint64_t fewest = branch_.element_count.least;
+  const std::optional<uint64_t> most = branch_.element_count.most;
   const Node close = grammar_->Literal("]");
   // Behind the prefix.
   Node tail = close;
@@ -90,9 +90,9 @@ Grammar::Node SchemaArrayWriter::Simple() {
 
 Grammar::Rule SchemaArrayWriter::Counting(uint64_t index, const Counts& counts) {
   // Past everything that depends on it the place does not matter, only that there is an element before.
-  uint64_t last = std::max(std::max(prefix_, branch_.fewest_elements), uint64_t{1});
+  uint64_t last = std::max(std::max(prefix_, branch_.element_count.least), uint64_t{1});
   for (const auto& contains : branch_.contains) last = std::max<uint64_t>(last, contains.from);
-  if (branch_.most_elements) last = std::max(last, *branch_.most_elements);
+  if (branch_.element_count.most) last = std::max(last, *branch_.element_count.most);
   const std::pair<uint64_t, Counts> state{std::min(index, last), counts};
   const auto [place, fresh] = known_.try_emplace(state, 0);
   if (fresh) {
@@ -104,10 +104,10 @@ Grammar::Rule SchemaArrayWriter::Counting(uint64_t index, const Counts& counts) 
 
 void SchemaArrayWriter::WriteCounting(uint64_t index, const Counts& counts, Grammar::Rule rule) {
   std::vector<Node> choices;
-  bool enough = index >= branch_.fewest_elements;
+  bool enough = index >= branch_.element_count.least;
   for (size_t i = 0; i < counts.size(); ++i) enough &= counts[i] >= branch_.contains[i].minimum;
   if (enough) choices.push_back(grammar_->Literal("]"));
-  if (!branch_.most_elements || index < *branch_.most_elements) {
+  if (!branch_.element_count.most || index < *branch_.element_count.most) {
     struct Choice {
       Literals literals;
       Counts counts;
@@ -183,7 +183,7 @@ Grammar::Node SchemaArrayWriter::Unique() {
   };
   if (!branch_.contains.empty()) refuse();
   // Where the array must end.
-  std::optional<uint64_t> most = branch_.most_elements;
+  std::optional<uint64_t> most = branch_.element_count.most;
   for (const Literal& literal : ElementAt(prefix_)) {
     if (literal.holds && literal.schema->is(JsonTree::Kind::kBool) && !literal.schema->boolean) {
       most = std::min(most.value_or(prefix_), prefix_);
@@ -202,14 +202,10 @@ Grammar::Node SchemaArrayWriter::Unique() {
   }
   std::vector<const JsonTree*> schemas;
   for (const JsonTree* value : values) {
+    if (value->is(JsonTree::Kind::kArray) || value->is(JsonTree::Kind::kObject)) refuse();
     JsonTree* schema = owner_->document_->Make(branch_.unique);
     schema->kind = JsonTree::Kind::kObject;
-    auto list = std::make_unique<JsonTree>();
-    list->kind = value->kind;
-    list->boolean = value->boolean;
-    list->text = value->text;
-    if (value->is(JsonTree::Kind::kArray) || value->is(JsonTree::Kind::kObject)) refuse();
-    schema->members.emplace_back("const", std::move(list));
+    schema->members.emplace_back("const", value->Copy());
     schemas.push_back(schema);
   }
   // A rule for each set of values that were there.
@@ -218,7 +214,7 @@ Grammar::Node SchemaArrayWriter::Unique() {
   for (size_t set = 0; set < rules.size(); ++set) {
     const auto index = static_cast<uint64_t>(__builtin_popcountll(set));
     std::vector<Node> choices;
-    if (index >= branch_.fewest_elements) choices.push_back(grammar_->Literal("]"));
+    if (index >= branch_.element_count.least) choices.push_back(grammar_->Literal("]"));
     for (size_t i = 0; i < schemas.size() && (!most || index < *most); ++i) {
       if ((set >> i) & 1) continue;
       Literals element = ElementAt(index);

@@ -1,10 +1,10 @@
 // What a set of schemas says about one value, resolved into branches without "or": each branch lists the types it
 // allows and, for each type, plain conditions.
-// Used by the schema compiler, which turns branches into rules.
+// Written by the tableau over schemas; read by the schema compiler, which turns branches into rules.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "text/constraint/automaton.h"
-#include "text/constraint/schema_document.h"
+#include "text/constraint/json_tree.h"
 
 namespace owml::text {
 
@@ -25,6 +25,19 @@ struct Literal {
 };
 // All of them. None: any value.
 using Literals = std::vector<Literal>;
+
+inline Literals Only(const JsonTree* schema, bool holds = true) { return {{schema, holds}}; }
+
+// From `least` to `most`, both included.
+struct CountRange {
+  uint64_t least = 0;
+  std::optional<uint64_t> most;
+
+  bool any() const { return least == 0 && !most; }
+  bool empty() const { return most && *most < least; }
+  void AtLeast(uint64_t count) { least = std::max(least, count); }
+  void AtMost(uint64_t count) { most = std::min(most.value_or(count), count); }
+};
 
 struct SchemaBranch {
   enum Type : uint8_t {
@@ -66,13 +79,11 @@ struct SchemaBranch {
   uint8_t types = kAll;
   std::shared_ptr<const Automaton> numbers;  // null: any
   std::shared_ptr<const Automaton> strings;  // null: any
-  uint64_t shortest = 0;
-  std::optional<uint64_t> longest;
+  CountRange length;                         // of a string, in code points
 
   std::vector<Elements> elements;
   std::vector<Contains> contains;
-  uint64_t fewest_elements = 0;
-  std::optional<uint64_t> most_elements;
+  CountRange element_count;
   const JsonTree* unique = nullptr;  // the schema that asks for unique elements
 
   std::vector<Members> members;
@@ -81,42 +92,7 @@ struct SchemaBranch {
   std::set<std::string> required;
   std::set<std::string> absent;
   std::shared_ptr<const Automaton> names;  // null: any
-  uint64_t fewest_members = 0;
-  std::optional<uint64_t> most_members;
-};
-
-class SchemaBranches {
- public:
-  static constexpr size_t kMostBranches = 256;
-
-  explicit SchemaBranches(SchemaDocument* document) : document_(document) {}
-
-  // The branches together are exactly what `literals` allow; they may overlap. Throws E_INVALIDARG for schemas that are
-  // malformed and ERROR_NOT_SUPPORTED for what cannot be enforced.
-  std::vector<SchemaBranch> Of(const Literals& literals);
-
-  // The strings that `literals` allow; nothing that is no string counts.
-  Automaton StringsOf(const Literals& literals);
-
-  // The names in `properties` of all schemas that say something about the same value.
-  struct Names {
-    std::vector<std::string> as_met;      // following references where they stand
-    std::vector<std::string> as_written;  // in the order of the document
-  };
-  Names NamesOf(const Literals& literals);
-
- private:
-  class Solver;
-
-  // The schemas about the same value that `schema` names.
-  std::vector<const JsonTree*> InPlace(const JsonTree* schema) const;
-  // Throws E_INVALIDARG for a schema that leads to itself for the same value.
-  void CheckCircles(const JsonTree* schema);
-
-  SchemaDocument* document_;
-  std::map<const JsonTree*, const JsonTree*> const_schemas_;  // made for values of `const` and `enum`
-  std::set<const JsonTree*> no_circle_;
-  int depth_ = 0;
+  CountRange member_count;
 };
 
 }  // namespace owml::text

@@ -48,13 +48,13 @@ void SchemaGrammar::Finish() {
     const auto [literals, rule] = std::move(open_.back());
     open_.pop_back();
     std::vector<Node> choices;
-    const SchemaBranches::Names names = branches_.NamesOf(literals);
+    const PropertyNames names = PropertyNamesOf(*document_, literals);
     for (const SchemaBranch& branch : branches_.Of(literals)) choices.push_back(BranchNode(branch, names));
     grammar_->Define(rule, grammar_->Choice(std::move(choices)));
   }
 }
 
-SchemaGrammar::Node SchemaGrammar::BranchNode(const SchemaBranch& branch, const SchemaBranches::Names& names) {
+SchemaGrammar::Node SchemaGrammar::BranchNode(const SchemaBranch& branch, const PropertyNames& names) {
   std::vector<Node> choices;
   if (branch.types & SchemaBranch::kObject) {
     // Where references lead elsewhere in the document there are two orders that one may call the schema's.
@@ -81,12 +81,12 @@ SchemaGrammar::Node SchemaGrammar::AnyString() {
 }
 
 SchemaGrammar::Node SchemaGrammar::StringNode(const SchemaBranch& branch) {
-  if (branch.longest && *branch.longest < branch.shortest) return grammar_->Nothing();
-  const bool any_length = branch.shortest == 0 && !branch.longest;
+  const CountRange& length = branch.length;
+  if (length.empty()) return grammar_->Nothing();
   if (!branch.strings) {
-    if (any_length) return AnyString();
+    if (length.any()) return AnyString();
     constexpr uint64_t kMost = 100000;
-    if (branch.shortest > kMost || branch.longest.value_or(0) > kMost) {
+    if (length.least > kMost || length.most.value_or(0) > kMost) {
       throw Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
                   "JSON schema: \"minLength\" and \"maxLength\" are supported up to " + std::to_string(kMost));
     }
@@ -94,14 +94,14 @@ SchemaGrammar::Node SchemaGrammar::StringNode(const SchemaBranch& branch) {
       character_rule_ = NewRule();
       grammar_->Define(*character_rule_, grammar_->Of(AnyJsonCharacter()));
     }
-    const uint32_t most = branch.longest ? static_cast<uint32_t>(*branch.longest) : Grammar::kUnbounded;
+    const uint32_t most = length.most ? static_cast<uint32_t>(*length.most) : Grammar::kUnbounded;
     return grammar_->Sequence(
         {grammar_->Literal("\""),
-         grammar_->Repeat(grammar_->Call(*character_rule_), static_cast<uint32_t>(branch.shortest), most),
+         grammar_->Repeat(grammar_->Call(*character_rule_), static_cast<uint32_t>(length.least), most),
          grammar_->Literal("\"")});
   }
-  if (any_length) return Key(*branch.strings);
-  return Key(branch.strings->Intersection(Automaton::Lengths(branch.shortest, branch.longest)));
+  if (length.any()) return Key(*branch.strings);
+  return Key(branch.strings->Intersection(Automaton::Lengths(length.least, length.most)));
 }
 
 SchemaGrammar::Node SchemaGrammar::Key(const Automaton& values) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "text/constraint/grammar.h"
-#include "text/constraint/schema_branch.h"
+#include "text/constraint/schema_branches.h"
 
 namespace owml::text {
 
@@ -31,7 +31,7 @@ class SchemaGrammar {
 
   Grammar::Rule NewRule();
   Node ValueOf(const Literals& literals) { return grammar_->Call(RuleOf(literals)); }
-  Node BranchNode(const SchemaBranch& branch, const SchemaBranches::Names& names);
+  Node BranchNode(const SchemaBranch& branch, const PropertyNames& names);
   Node StringNode(const SchemaBranch& branch);
   Node AnyString();
   // A JSON string whose value is in `values`.

@@ -51,12 +51,12 @@ SchemaObjectWriter::SchemaObjectWriter(SchemaGrammar* owner, const SchemaBranch&
     }
   }
   names_.insert(branch_.absent.begin(), branch_.absent.end());
-  const uint64_t most = branch_.most_members.value_or(0);
-  if (branch_.most_members && most < branch_.fewest_members) possible_ = false;
-  if (branch_.fewest_members > kMostMembers || most > kMostMembers) {
+  const uint64_t most = branch_.member_count.most.value_or(0);
+  if (branch_.member_count.empty()) possible_ = false;
+  if (branch_.member_count.least > kMostMembers || most > kMostMembers) {
     RefuseObject("\"minProperties\" and \"maxProperties\" are supported up to " + std::to_string(kMostMembers));
   }
-  count_limit_ = std::max({uint64_t{1}, branch_.fewest_members, most});
+  count_limit_ = std::max({uint64_t{1}, branch_.member_count.least, most});
 }
 
 SchemaObjectWriter::Named SchemaObjectWriter::Describe(const std::string& name) const {
@@ -173,7 +173,7 @@ void SchemaObjectWriter::WriteAt(const Place& place, Grammar::Rule rule) {
     if (named.allowed) AddMember(place, owner_->Key(named.name), named.value, named.claims, then, &choices);
     if (!named.required) choices.push_back(grammar_->Call(RuleAt(then)));
   } else {
-    bool enough = place.count >= branch_.fewest_members && place.claims + 1 == 1u << branch_.some_members.size();
+    bool enough = place.count >= branch_.member_count.least && place.claims + 1 == 1u << branch_.some_members.size();
     for (size_t i = 0; i < loose_.size(); ++i) {
       if ((place.loose >> i) & 1) continue;
       if (loose_[i].required) enough = false;
@@ -191,7 +191,7 @@ void SchemaObjectWriter::WriteAt(const Place& place, Grammar::Rule rule) {
 
 void SchemaObjectWriter::AddMember(const Place& place, Node key, const Literals& value, uint32_t claims, Place then,
                                    std::vector<Node>* choices) {
-  if (branch_.most_members && place.count >= *branch_.most_members) return;
+  if (branch_.member_count.most && place.count >= *branch_.member_count.most) return;
   then.count = std::min(place.count + 1, count_limit_);
   // Without a claim, and with each set of the claims that are still open.
   const uint32_t open = claims & ~place.claims;

@@ -202,6 +202,9 @@ TEST(JsonSchemaTest, WhatIsNotEnforcedIsRefusedWithKeywordAndPlace) {
   Refused(R"({"type": "array", "uniqueItems": true})", kNotSupported, {"\"uniqueItems\""});
   Refused(R"({"multipleOf": 0.123456789})", kNotSupported, {"\"multipleOf\""});
   Refused(R"({"$schema": "http://example.com/mine", "type": "string"})", kNotSupported, {"\"$schema\""});
+  // Of several schemas that ask for the same, the outermost is named.
+  Refused(R"({"unevaluatedItems": false, "allOf": [{"contains": {"type": "null"}, "unevaluatedItems": false}]})",
+          kNotSupported, {"schema: /: the keyword \"unevaluatedItems\""});
 }
 
 TEST(JsonSchemaTest, MalformedSchemasAreRefused) {
