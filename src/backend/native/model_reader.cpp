@@ -3,6 +3,7 @@
 #include "backend/native/model_reader.h"
 
 #include <cmath>
+#include <cstdio>
 
 #include "base/error.h"
 #include "formats/bad_data.h"
@@ -14,7 +15,17 @@ constexpr uint32_t kMaxExtent = 1u << 24;
 constexpr uint32_t kMaxLayers = 512;
 constexpr uint32_t kMaxHeads = 1u << 15;
 constexpr uint32_t kMaxPositions = 1u << 30;
+// Their reciprocals are the smallest, so that floats hold what is made of them.
 constexpr double kMaxFactor = 1e6;
+constexpr double kMaxPositive = 1e12;
+
+std::string Text(double number) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%g", number);
+  return text;
+}
+
+std::string Between(double most) { return "between " + Text(1 / most) + " and " + Text(most); }
 
 }  // namespace
 
@@ -61,16 +72,19 @@ std::optional<double> ModelReader::FindFloat(std::string_view name) {
 
 double ModelReader::Positive(std::string_view name, double otherwise) {
   const double value = FindFloat(name).value_or(otherwise);
-  if (!(value > 0 && std::isfinite(value))) Bad(name, std::to_string(value), "it must be a positive number");
+  if (!(value >= 1 / kMaxPositive && value <= kMaxPositive)) {
+    Bad(name, Text(value), "it must be a positive number " + Between(kMaxPositive));
+  }
   return value;
 }
 
 float ModelReader::Factor(std::string_view name, float otherwise) {
   const double value = FindFloat(name).value_or(0);
-  if (!(std::abs(value) <= kMaxFactor)) {
-    Bad(name, std::to_string(value), "it must be a number of at most " + std::to_string(kMaxFactor));
+  if (value == 0) return otherwise;
+  if (!(std::abs(value) >= 1 / kMaxFactor && std::abs(value) <= kMaxFactor)) {
+    Bad(name, Text(value), "it must be 0 for none, or of a size " + Between(kMaxFactor));
   }
-  return value == 0 ? otherwise : static_cast<float>(value);
+  return static_cast<float>(value);
 }
 
 bool ModelReader::Bool(std::string_view name, bool otherwise) {
@@ -131,8 +145,8 @@ RopePlan ModelReader::Rope(const ModelPlan& plan) {
   // Files write 0 for no scaling.
   const double old_factor = FindFloat("rope.scale_linear").value_or(0);
   const double factor = FindFloat("rope.scaling.factor").value_or(old_factor);
-  if (!(factor >= 0 && factor <= kMaxFactor)) {
-    Bad("rope.scaling.factor", std::to_string(factor), "it must be a number from 0 to " + std::to_string(kMaxFactor));
+  if (!(factor == 0 || (factor >= 1 / kMaxFactor && factor <= kMaxFactor))) {
+    Bad("rope.scaling.factor", Text(factor), "it must be 0 for none, or " + Between(kMaxFactor));
   }
   if (factor > 0) rope.divisor = factor;
   if (type == "none") {
@@ -185,7 +199,7 @@ ModelPlan ModelReader::Decoder() {
   }
   const double epsilon = FindFloat("attention.layer_norm_rms_epsilon").value_or(NAN);
   if (!(epsilon >= 0 && epsilon < 1)) {
-    Bad("attention.layer_norm_rms_epsilon", std::to_string(epsilon), "it must be there and at least 0, below 1");
+    Bad("attention.layer_norm_rms_epsilon", Text(epsilon), "it must be there and at least 0, below 1");
   }
   plan.epsilon = static_cast<float>(epsilon);
 
@@ -201,6 +215,10 @@ ModelPlan ModelReader::Decoder() {
   Find("rope.scaling.finetuned");
   plan.ropes = {Rope(plan)};
   plan.vocabulary = Vocabulary();
+  if (plan.vocabulary > kMaxExtent) {
+    ThrowBadData(file_.label(), "it has a vocabulary of " + std::to_string(plan.vocabulary) + " tokens; at most " +
+                                    std::to_string(kMaxExtent) + " are possible");
+  }
   return plan;
 }
 

@@ -28,7 +28,7 @@ class ModelReader {
   // ERROR_INVALID_DATA.
   std::optional<double> FindFloat(std::string_view name);
   double Positive(std::string_view name, double otherwise);
-  // A multiplier: finite, not zero. Zero in the file means that there is none.
+  // A multiplier: finite, not near zero. Zero in the file means that there is none.
   float Factor(std::string_view name, float otherwise);
   bool Bool(std::string_view name, bool otherwise);
   // attention.sliding_window, 0 where there is none.

@@ -154,6 +154,7 @@ ModelTensors FindTensors(const std::vector<GgufFile>& files, const ModelPlan& pl
   table.RequireAny();
   ModelTensors tensors;
   tensors.embedding = table.Matrix("token_embd.weight", plan.width, plan.vocabulary);
+  if (plan.vocabulary == 0) ThrowBadData(plan.label, "its vocabulary holds no tokens");
   tensors.output_norm = table.Vector("output_norm.weight", plan.width);
   tensors.head = table.FindMatrix("output.weight", plan.width, plan.vocabulary);
   if (!tensors.head) tensors.head = tensors.embedding;

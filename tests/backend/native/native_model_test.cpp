@@ -115,6 +115,13 @@ TEST_F(NativeModelTest, NumbersOfOtherArchitecturesThatCannotBeAreInvalidAndName
       {"gemma3", [](GgufWriter& f) { f.Add("gemma3.rope.freq_base_swa", 0.0f); }, "freq_base_swa"},
       {"granite", [](GgufWriter& f) { f.Add("granite.logit_scale", INFINITY); }, "logit_scale"},
       {"granite", [](GgufWriter& f) { f.Add("granite.residual_scale", 1e30f); }, "residual_scale"},
+      // As floats these would be zero or infinite: another model, or logits that are no numbers.
+      {"granite", [](GgufWriter& f) { f.Add("granite.logit_scale", 1e-46); }, "logit_scale"},
+      {"gemma2", [](GgufWriter& f) { f.Add("gemma2.attn_logit_softcapping", 1e-46); }, "attn_logit_softcapping"},
+      {"gemma2", [](GgufWriter& f) { f.Add("gemma2.final_logit_softcapping", 1e300); }, "final_logit_softcapping"},
+      {"llama", [](GgufWriter& f) { f.Add("llama.rope.freq_base", 1e-300); }, "freq_base"},
+      {"llama_linear", [](GgufWriter& f) { f.Add("llama.rope.scaling.factor", 1e-300); }, "scaling.factor"},
+      {"llama_yarn", [](GgufWriter& f) { f.Add("llama.rope.scaling.attn_factor", 1e300); }, "attn_factor"},
       {"qwen2", [](GgufWriter& f) { f.Add("qwen2.attention.head_count_kv", uint32_t{4}); }, "head_count_kv"},
       {"phi3", [](GgufWriter& f) { f.Add("phi3.feed_forward_length", uint32_t{64}); }, "ffn_up"},
       {"phi3", [](GgufWriter& f) { f.Add("phi3.attention.head_count_kv", uint32_t{3}); }, "attn_qkv"},
@@ -129,6 +136,19 @@ TEST_F(NativeModelTest, NumbersOfOtherArchitecturesThatCannotBeAreInvalidAndName
     EXPECT_THAT(failure.sentence, HasSubstr(wrong.word)) << wrong.model;
     EXPECT_THAT(failure.sentence, HasSubstr("model.gguf"));
   }
+}
+
+TEST_F(NativeModelTest, AVocabularyWithoutTokensOrWithTooManyIsInvalid) {
+  RandomModel model = RandomModels()[0];
+  model.vocabulary = 0;
+  const Failure none = LoadFailure(RandomModelFile(model));
+  EXPECT_EQ(none.code, kInvalidData);
+  EXPECT_THAT(none.sentence, HasSubstr("vocabulary"));
+  model.vocabulary = 5;
+  GgufWriter file = RandomModelFile(model);
+  const Failure many = LoadFailure(file.Add("llama.vocab_size", uint64_t{1} << 32));
+  EXPECT_EQ(many.code, kInvalidData);
+  EXPECT_THAT(many.sentence, HasSubstr("4294967296"));
 }
 
 TEST_F(NativeModelTest, EveryMissingTensorIsNamed) {

@@ -1,13 +1,15 @@
 // Little models of every architecture with seeded weights, whole enough for llama.cpp to run them beside the engine.
-// Used by the tests that compare the two.
+// Used by the tests that compare the two, and for the seeds of the fuzz corpus.
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 #include <functional>
+#include <random>
 #include <string>
 #include <vector>
 
-#include "backend/llama/llama_fixture.h"
+#include "backend/native/random_weights.h"
 #include "support/gguf_writer.h"
 #include "support/tiny_llama.h"
 
@@ -32,6 +34,8 @@ struct RandomModel {
   bool fused = false;                          // one matrix for queries, keys and values, one for gate and up
   std::vector<std::string> rope_tensors = {};  // of [rotated / 2] factors
   uint32_t seed = 1;
+  GgmlType type = GgmlType::kF32;         // of matrices whose rows are whole blocks; the others are floats
+  uint32_t vocabulary = kTinyVocabulary;  // with another there is no tokenizer
 };
 
 inline GgufWriter RandomModelFile(const RandomModel& model) {
@@ -50,6 +54,13 @@ inline GgufWriter RandomModelFile(const RandomModel& model) {
   file.Add(prefix + "attention.value_length", model.head_width);
   file.Add(prefix + "rope.dimension_count", model.head_width);
   file.Add(prefix + "attention.layer_norm_rms_epsilon", 1e-5f);
+  if (model.vocabulary != kTinyVocabulary) {
+    for (const char* key :
+         {"model", "tokens", "scores", "token_type", "bos_token_id", "eos_token_id", "unknown_token_id"}) {
+      file.Remove(std::string("tokenizer.ggml.") + key);
+    }
+    file.Add(prefix + "vocab_size", model.vocabulary);
+  }
   model.keys(file, prefix);
 
   std::mt19937 random(model.seed);
@@ -63,6 +74,10 @@ inline GgufWriter RandomModelFile(const RandomModel& model) {
     file.FloatTensor(name, dims, values);
   };
   const auto matrix = [&](const std::string& name, uint64_t columns, uint64_t rows) {
+    if (model.type != GgmlType::kF32 && columns % InfoOf(model.type).block_elements == 0) {
+      file.Tensor(name + ".weight", model.type, {columns, rows}, RandomWeights(model.type, columns * rows, random));
+      return;
+    }
     add(name + ".weight", {columns, rows}, 0, 4 / std::sqrt(static_cast<float>(columns)));
   };
   const auto norm = [&](const std::string& name, uint64_t count) { add(name + ".weight", {count}, 1, 0.8f); };
@@ -71,9 +86,9 @@ inline GgufWriter RandomModelFile(const RandomModel& model) {
   };
   const uint64_t d = model.width, q = model.heads * model.head_width, kv = model.kv_heads * model.head_width;
   const uint64_t f = model.feed_forward;
-  matrix("token_embd", d, kTinyVocabulary);
+  matrix("token_embd", d, model.vocabulary);
   norm("output_norm", d);
-  if (!model.tied) matrix("output", d, kTinyVocabulary);
+  if (!model.tied) matrix("output", d, model.vocabulary);
   for (const std::string& name : model.rope_tensors) add(name, {model.head_width / 2}, 2, 2);
   for (uint32_t i = 0; i < model.layers; ++i) {
     const std::string block = "blk." + std::to_string(i) + ".";
@@ -181,6 +196,7 @@ inline std::vector<RandomModel> RandomModels() {
   };
 }
 
-inline std::string ModelName(const testing::TestParamInfo<RandomModel>& info) { return info.param.name; }
+// Of a test's parameter.
+inline constexpr auto ModelName = [](const auto& info) { return info.param.name; };
 
 }  // namespace owml::test
