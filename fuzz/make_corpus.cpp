@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "constraint_samples.h"
+#include "formats/packed_file.h"
+#include "native_samples.h"
 #include "reply_samples.h"
 #include "support/gguf_writer.h"
 #include "support/onnx_writer.h"
@@ -201,13 +203,43 @@ void WriteConstraints(Folder* schemas, Folder* grammars) {
 // A template, a zero byte and the text of messages; replies behind a byte that says how they are cut.
 void WriteConversations(Folder* templates, Folder* replies) {
   int number = 0;
-  for (const char* source : {fuzz::kJsonCalls, fuzz::kTaggedCalls, "{% for m in messages %}{{ m.content|upper|tojson }}{% endfor %}",
-                             "{% macro f(x) %}{{ x.split(',')[0] ~ x[1:] }}{% endmacro %}{{ f(messages[0]['content']) }}",
-                             "{% set ns = namespace(a=1) %}{% for i in range(9) %}{% set ns.a = ns.a * 2 %}{% endfor %}{{ ns.a }}",
-                             "[INST] {{ messages[-1].content.replace('a', 'b')|indent(2) }} [/INST]"}) {
-    templates->Write("sample" + std::to_string(number++), std::string(source) + std::string("\0Hello, \xc3\xa4 <|im_end|>", 21));
+  for (const char* source :
+       {fuzz::kJsonCalls, fuzz::kTaggedCalls, "{% for m in messages %}{{ m.content|upper|tojson }}{% endfor %}",
+        "{% macro f(x) %}{{ x.split(',')[0] ~ x[1:] }}{% endmacro %}{{ f(messages[0]['content']) }}",
+        "{% set ns = namespace(a=1) %}{% for i in range(9) %}{% set ns.a = ns.a * 2 %}{% endfor %}{{ ns.a }}",
+        "[INST] {{ messages[-1].content.replace('a', 'b')|indent(2) }} [/INST]"}) {
+    templates->Write("sample" + std::to_string(number++),
+                     std::string(source) + std::string("\0Hello, \xc3\xa4 <|im_end|>", 21));
   }
   for (const char* reply : fuzz::kReplies) replies->Write("sample" + std::to_string(number++), reply);
+}
+
+void WriteNativeModels(Folder* folder) {
+  for (const fuzz::Sample& sample : fuzz::NativeModels()) folder->Write(sample.name, sample.bytes);
+}
+
+// Inputs as packed_cache_fuzz.cpp reads them.
+void WritePackedFiles(Folder* folder) {
+  const auto input = [](int what, size_t at, const std::string& bytes = "") {
+    return std::string{static_cast<char>(what), static_cast<char>(at), static_cast<char>(at >> 8)} + bytes;
+  };
+  PackedFileHead head;
+  head.source = "model.gguf";
+  const auto bytes = head.Bytes();
+  const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  folder->Write("right", input(fuzz::kOverRightFile, 0));
+  // Magic, key, payload size, checksum, length and text of the source, payload.
+  for (const size_t at : {0, 8, 40, 48, 56, 64, 4095, 4096, 6000}) {
+    folder->Write("changed_" + std::to_string(at), input(fuzz::kOverRightFile, at, "\x01"));
+    folder->Write("cut_" + std::to_string(at), input(fuzz::kOverRightFile | fuzz::kCut, at, "\x01"));
+    folder->Write("made_right_" + std::to_string(at), input(fuzz::kOverRightFile | fuzz::kRightChecksum, at, "\x40"));
+  }
+  folder->Write("longer", input(fuzz::kOverRightFile, 0xFFFF, "x"));
+  folder->Write("empty", input(0, 0));
+  folder->Write("head", input(0, 0, text.substr(0, 100)));
+  folder->Write("another_key", input(fuzz::kRightLength | fuzz::kRightChecksum, 0, text.substr(0, 100)));
+  folder->Write("another_checksum", input(fuzz::kRightLength | fuzz::kRightKey, 0, text.substr(0, 100)));
+  folder->Write("zeros", input(fuzz::kRightLength | fuzz::kRightKey | fuzz::kRightChecksum, 0, text.substr(0, 100)));
 }
 
 }  // namespace
@@ -232,7 +264,12 @@ int main(int argc, char** argv) {
   Folder templates(std::filesystem::path(argv[1]) / "template");
   Folder replies(std::filesystem::path(argv[1]) / "reply");
   WriteConversations(&templates, &replies);
-  const bool good = templates.good() && replies.good() && schemas.good() && grammars.good() && gguf.good() && onnx.good() && files.good() && texts.good() &&
-                    vocabularies.good();
+  Folder models(std::filesystem::path(argv[1]) / "native_model");
+  WriteNativeModels(&models);
+  Folder packed(std::filesystem::path(argv[1]) / "packed_cache");
+  WritePackedFiles(&packed);
+  const bool good = templates.good() && replies.good() && schemas.good() && grammars.good() && gguf.good() &&
+                    onnx.good() && files.good() && texts.good() && vocabularies.good() && models.good() &&
+                    packed.good();
   return good ? 0 : 1;
 }
