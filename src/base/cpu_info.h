@@ -2,8 +2,11 @@
 // Called by backends to size thread pools and by `owml --version`.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
+
+#include "base/cpu_quota.h"
 
 namespace owml {
 
@@ -14,16 +17,19 @@ uint32_t UsableCpuCount();
 // token. 0 where the system does not tell.
 uint32_t AffinityCpuCount() noexcept;
 
-// The quota part of it from the text of the cgroup files, for tests: v2 "cpu.max" ("max 100000" or "150000 100000").
-// 0 means no limit or text that cannot be read.
-uint32_t CpuLimitFromCgroupV2(const std::string& cpu_max);
+// The same while threads work, without an allocation: the mask each time, the quota as often as it is worth asking for.
+class CpuWatch {
+ public:
+  explicit CpuWatch(const CpuQuota& quota = CpuQuota::OfProcess()) : quota_(quota) {}
 
-// v1: cpu.cfs_quota_us and cpu.cfs_period_us; quota -1 means none. 0 means no limit.
-uint32_t CpuLimitFromCgroupV1(int64_t quota_us, int64_t period_us);
+  // Processors that the calling thread may use; 0 where the system does not tell.
+  uint32_t Count() noexcept;
 
-// The smallest quota of a process's cgroups and of all their parents. `process_file` is its /proc/self/cgroup, `mount`
-// the folder of the cgroup file systems. 0 means no limit.
-uint32_t CpuLimitFromCgroups(const std::string& process_file, const std::string& mount);
+ private:
+  const CpuQuota& quota_;
+  std::chrono::steady_clock::time_point next_look_ = {};
+  uint32_t limit_ = 0;
+};
 
 // Model name and vector extensions, for example "AMD EPYC (AVX2 FMA AVX-512 VNNI BF16)".
 std::string CpuDescription();

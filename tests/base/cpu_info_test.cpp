@@ -1,9 +1,9 @@
-// Thread limits: affinity masks and cgroup quotas, v1 and v2, on made-up trees.
-// What `taskset -c 0` and a container quota must lead to.
+// What the process may use, under a mask as `taskset -c 0` sets it, and while mask and quota change.
 #include "base/cpu_info.h"
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -15,86 +15,6 @@
 
 namespace owml {
 namespace {
-
-TEST(CgroupV2, ReadsCpuMax) {
-  EXPECT_EQ(CpuLimitFromCgroupV2("max 100000"), 0u);
-  EXPECT_EQ(CpuLimitFromCgroupV2("200000 100000"), 2u);
-  EXPECT_EQ(CpuLimitFromCgroupV2("150000 100000"), 2u) << "a part of a processor counts as one";
-  EXPECT_EQ(CpuLimitFromCgroupV2("1000 100000"), 1u);
-  EXPECT_EQ(CpuLimitFromCgroupV2("50000"), 1u) << "the period is 100000 where none is told";
-}
-
-TEST(CgroupV2, TextThatIsNoQuotaMeansNoLimit) {
-  for (const char* text : {"", "max", "none", "-1 100000", "0 100000", "100000 0", "100000 -5", "12x 100000",
-                           "99999999999999999999 100000"}) {
-    EXPECT_EQ(CpuLimitFromCgroupV2(text), 0u) << text;
-  }
-  EXPECT_EQ(CpuLimitFromCgroupV2("9223372036854775807 1"), 2147483647u) << "huge quotas do not wrap";
-}
-
-TEST(CgroupV1, ReadsQuotaAndPeriod) {
-  EXPECT_EQ(CpuLimitFromCgroupV1(-1, 100000), 0u);
-  EXPECT_EQ(CpuLimitFromCgroupV1(0, 100000), 0u);
-  EXPECT_EQ(CpuLimitFromCgroupV1(100000, 0), 0u);
-  EXPECT_EQ(CpuLimitFromCgroupV1(100000, 100000), 1u);
-  EXPECT_EQ(CpuLimitFromCgroupV1(250000, 100000), 3u);
-}
-
-class CgroupTree : public testing::Test {
- protected:
-  CgroupTree() : root_(std::filesystem::path(testing::TempDir()) / ("owml_cgroup_" + TestName())) {
-    std::filesystem::remove_all(root_);
-    std::filesystem::create_directories(root_);
-  }
-  ~CgroupTree() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(root_, ignored);
-  }
-
-  static std::string TestName() { return testing::UnitTest::GetInstance()->current_test_info()->name(); }
-
-  void Write(const std::string& path, const std::string& text) {
-    std::filesystem::create_directories((root_ / path).parent_path());
-    std::ofstream(root_ / path) << text << "\n";
-  }
-  uint32_t Limit() { return CpuLimitFromCgroups((root_ / "self").string(), (root_ / "fs").string()); }
-
-  std::filesystem::path root_;
-};
-
-TEST_F(CgroupTree, NoFilesMeanNoLimit) {
-  EXPECT_EQ(Limit(), 0u);
-  Write("self", "0::/a");
-  EXPECT_EQ(Limit(), 0u);
-}
-
-TEST_F(CgroupTree, TheSmallestQuotaOfAllParentsCounts) {
-  Write("self", "0::/a/b/c");
-  Write("fs/a/b/c/cpu.max", "max 100000");
-  Write("fs/a/b/cpu.max", "800000 100000");
-  Write("fs/a/cpu.max", "300000 100000");
-  EXPECT_EQ(Limit(), 3u);
-}
-
-TEST_F(CgroupTree, TheMountItselfIsReadInAContainer) {
-  Write("self", "0::/docker/unknown/here");
-  Write("fs/cpu.max", "200000 100000");
-  EXPECT_EQ(Limit(), 2u);
-}
-
-TEST_F(CgroupTree, VersionOneIsReadFromTheCpuController) {
-  Write("self", "5:memory:/m\n4:cpu,cpuacct:/job\n3:cpuset:/s");
-  Write("fs/cpu/job/cpu.cfs_quota_us", "400000");
-  Write("fs/cpu/job/cpu.cfs_period_us", "100000");
-  Write("fs/cpu/cpu.cfs_quota_us", "-1");
-  Write("fs/cpu/cpu.cfs_period_us", "100000");
-  EXPECT_EQ(Limit(), 4u);
-}
-
-TEST_F(CgroupTree, LinesThatMakeNoSenseAreSkipped) {
-  Write("self", "rubbish\n1:cpu\n::::\n0::/" + std::string(5000, 'x') + "\n0::relative\n0::");
-  EXPECT_EQ(Limit(), 0u);
-}
 
 #ifdef __linux__
 TEST(UsableCpuCount, FollowsTheAffinityMask) {
@@ -112,6 +32,32 @@ TEST(UsableCpuCount, FollowsTheAffinityMask) {
   }).join();
   EXPECT_GE(UsableCpuCount(), 1u);
   EXPECT_LE(UsableCpuCount(), static_cast<uint32_t>(CPU_COUNT(&before)));
+}
+#endif
+
+#ifdef __linux__
+TEST(CpuWatch, FollowsAMaskAndAQuotaThatChange) {
+  const std::filesystem::path root = std::filesystem::path(testing::TempDir()) / "owml_cpu_watch";
+  std::filesystem::create_directories(root / "fs");
+  std::ofstream(root / "self") << "0::/\n";
+  std::ofstream(root / "fs/cpu.max") << "100000 100000\n";
+  const CpuQuota quota((root / "self").string(), (root / "fs").string());
+  CpuWatch watch(quota);
+  EXPECT_EQ(watch.Count(), 1u);
+  std::ofstream(root / "fs/cpu.max") << "max 100000\n";
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (watch.Count() != AffinityCpuCount() && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+  EXPECT_EQ(watch.Count(), AffinityCpuCount());
+  std::thread([&watch] {
+    cpu_set_t one;
+    ASSERT_EQ(0, sched_getaffinity(0, sizeof one, &one));
+    for (int i = 0, found = 0; i < CPU_SETSIZE; ++i) {
+      if (CPU_ISSET(i, &one) && found++ > 0) CPU_CLR(i, &one);
+    }
+    ASSERT_EQ(0, sched_setaffinity(0, sizeof one, &one));
+    EXPECT_EQ(watch.Count(), 1u) << "a mask counts at once";
+  }).join();
+  std::filesystem::remove_all(root);
 }
 #endif
 

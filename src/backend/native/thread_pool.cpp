@@ -6,7 +6,6 @@
 #include <chrono>
 #include <string>
 
-#include "base/cpu_info.h"
 #include "base/log.h"
 
 namespace owml::native {
@@ -74,10 +73,6 @@ void ThreadPool::Stop() {
   sleepers_.fetch_add(0, std::memory_order_acq_rel);  // as in RunOnAll
   WakeWorkers(size_);
   for (std::thread& worker : workers_) worker.join();
-}
-
-void ThreadPool::FollowAffinity() noexcept {
-  if (const uint32_t processors = AffinityCpuCount()) active_ = std::min(size_, processors);
 }
 
 void ThreadPool::RunOnAll(uint32_t count, Call call, void* body) {

@@ -3,6 +3,7 @@
 // Used by the forward pass, one pool for each session, and while weights are packed.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -27,15 +28,15 @@ class ThreadPool {
 
   uint32_t size() const { return size_; }
 
-  // Threads that are given pieces: all of them, or as many as the last FollowAffinity found processors for.
+  // Threads that are given pieces: all of them, or as many as the last LimitTo said.
   uint32_t active() const { return active_; }
 
   // Where the caller belongs while it runs jobs; empty: anywhere.
   const ProcessorSet& caller_place() const { return places_[0]; }
 
-  // Between jobs: threads beyond the processors that the caller may run on now get no pieces and sleep, since they
-  // would only take turns with the others. They come back when the mask grows again.
-  void FollowAffinity() noexcept;
+  // Between jobs: threads beyond so many processors get no pieces and sleep, since they would only take turns with the
+  // others. They come back when there are more again; 0 means all.
+  void LimitTo(uint32_t processors) noexcept { active_ = processors ? std::min(size_, processors) : size_; }
 
   // Calls work(piece, thread) once for each piece below `count`, with thread < size(), and returns when all are done.
   // `work` must not throw. One caller at a time; the caller works as thread 0. Where nobody is late, thread t of n does

@@ -115,32 +115,21 @@ TEST(ThreadPoolTest, PiecesMayBeFarMoreThanThreads) {
   EXPECT_EQ(sum, kCount * (kCount - 1) / 2);
 }
 
-#ifdef __linux__
-TEST(ThreadPoolTest, ThreadsBeyondTheAffinityMaskGetNoPieces) {
-  cpu_set_t before;
-  ASSERT_EQ(sched_getaffinity(0, sizeof(before), &before), 0);
-  // On a thread of its own, so that the rest of the program keeps its mask.
-  std::thread([&] {
-    ThreadPool pool(4);
-    EXPECT_EQ(pool.active(), 4u);
-    int first = 0;
-    while (!CPU_ISSET(first, &before)) ++first;
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(first, &one);
-    ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
-    pool.FollowAffinity();
-    EXPECT_EQ(pool.active(), 1u);
-    std::atomic<uint32_t> others{0};
-    pool.Run(64, [&](uint32_t, uint32_t thread) noexcept { others += thread != 0; });
-    EXPECT_EQ(others, 0u);
-
-    ASSERT_EQ(sched_setaffinity(0, sizeof(before), &before), 0);
-    pool.FollowAffinity();
-    EXPECT_EQ(pool.active(), std::min(4u, static_cast<uint32_t>(CPU_COUNT(&before))));
-  }).join();
+TEST(ThreadPoolTest, ThreadsBeyondTheLimitGetNoPieces) {
+  ThreadPool pool(4);
+  EXPECT_EQ(pool.active(), 4u);
+  pool.LimitTo(1);
+  EXPECT_EQ(pool.active(), 1u);
+  std::atomic<uint32_t> others{0};
+  pool.Run(64, [&](uint32_t, uint32_t thread) noexcept { others += thread != 0; });
+  EXPECT_EQ(others, 0u);
+  pool.LimitTo(3);
+  EXPECT_EQ(pool.active(), 3u);
+  pool.LimitTo(16);
+  EXPECT_EQ(pool.active(), 4u);
+  pool.LimitTo(0);
+  EXPECT_EQ(pool.active(), 4u) << "where nobody knows";
 }
-#endif
 
 }  // namespace
 }  // namespace owml::native

@@ -50,7 +50,7 @@ void CpuDevice::Prepare(const Job& job) {
 
 void CpuDevice::Begin(const Step& step) noexcept {
   step_ = &step;
-  workers_.FollowAffinity();
+  workers_.FollowLimits();
   attention_.Begin(step);
 }
 

@@ -6,6 +6,7 @@
 
 #include "backend/native/job_times.h"
 #include "backend/native/thread_pool.h"
+#include "base/cpu_info.h"
 
 namespace owml::native {
 
@@ -16,7 +17,8 @@ class Workers {
   uint32_t size() const { return pool_.size(); }
 
   const ProcessorSet& caller_place() const { return pool_.caller_place(); }
-  void FollowAffinity() { pool_.FollowAffinity(); }
+  // What the process may use may change between steps.
+  void FollowLimits() noexcept { pool_.LimitTo(processors_.Count()); }
 
   // Null: no times.
   void Watch(JobTimes* times) { times_ = times; }
@@ -34,6 +36,7 @@ class Workers {
 
  private:
   ThreadPool pool_;
+  CpuWatch processors_;
   JobTimes* times_ = nullptr;
 };
 
