@@ -43,7 +43,8 @@ KvCache::KvCache(const KvCacheShape& shape, Device* device) : shape_(shape) {
   keys_ = device->Allocate(shape.slots * slot_positions * key, "the keys of " + purpose);
   values_ = device->Allocate(shape.slots * slot_positions * value, "the values of " + purpose);
   uint64_t before = 0;  // positions of all slots of earlier layers
-  for (const auto& [positions, count] : same_layers) {
+  for (const auto& same : same_layers) {
+    const uint64_t positions = same.first, count = same.second;
     const uint64_t segments = positions / kernels::kAttentionSegment;
     const auto together = [&](const DeviceMemory& memory, uint64_t bytes) {
       return Tensor(ElementType::kByte,
