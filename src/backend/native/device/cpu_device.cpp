@@ -2,7 +2,7 @@
 // Everything beside the tensors is reserved when a job is prepared.
 #include "backend/native/device/cpu_device.h"
 
-#include <cstring>
+#include <algorithm>
 #include <utility>
 
 #include "backend/native/arena.h"
@@ -30,11 +30,11 @@ DeviceMemory CpuDevice::Share(std::span<const std::byte> bytes, std::shared_ptr<
 }
 
 void CpuDevice::CopyIn(DeviceAddress to, std::span<const std::byte> from) {
-  std::memcpy(Pointer<std::byte>(to), from.data(), from.size());
+  std::ranges::copy(from, Pointer<std::byte>(to));
 }
 
 void CpuDevice::CopyOut(std::span<std::byte> to, DeviceAddress from) {
-  std::memcpy(to.data(), Pointer<const std::byte>(from), to.size());
+  std::copy_n(Pointer<const std::byte>(from), to.size(), to.data());
 }
 
 void CpuDevice::Prepare(const Job& job) {
