@@ -9,7 +9,7 @@ namespace owml::native {
 DeviceWeights::DeviceWeights(std::shared_ptr<const ModelWeights> host, Device* device)
     : host_(std::move(host)),
       packed_(device->Share(host_->memory(), host_)),
-      embedding_(device->Share(host_->embedding(), host_)) {}
+      embedding_(device->ShareTable(host_->embedding(), host_)) {}
 
 DeviceAddress DeviceWeights::Moved(const void* pointer) const {
   return packed_.address + static_cast<uint64_t>(static_cast<const std::byte*>(pointer) - host_->memory().data());

@@ -29,11 +29,14 @@ KvCacheShape ShapeOfCache(const ModelPlan& plan, const ForwardSettings& settings
 
 }  // namespace
 
+std::unique_ptr<Device> OnCpu(const ForwardSettings& settings, const kernels::Kernels& kernels) {
+  return std::make_unique<CpuDevice>(settings.threads, kernels,
+                                     PlacesOnMachine(settings.threads, settings.pin_threads));
+}
+
 Forward::Forward(std::shared_ptr<const ModelWeights> weights, const ForwardSettings& settings,
                  const kernels::Kernels& kernels)
-    : Forward(std::move(weights), settings,
-              std::make_unique<CpuDevice>(settings.threads, kernels,
-                                          PlacesOnMachine(settings.threads, settings.pin_threads))) {}
+    : Forward(std::move(weights), settings, OnCpu(settings, kernels)) {}
 
 Forward::Forward(std::shared_ptr<const ModelWeights> weights, const ForwardSettings& settings,
                  std::unique_ptr<Device> device)
@@ -70,8 +73,8 @@ Forward::Forward(std::shared_ptr<const ModelWeights> weights, const ForwardSetti
   results_.reserve(batch);
 }
 
-bool Forward::Run(std::span<const SequenceTokens> sequences, const StepResults& results,
-                  CancellationCheck* check) noexcept {
+bool Forward::Run(std::span<const SequenceTokens> sequences, const StepResults& results, CancellationCheck* check) {
+  ClearBatch();  // of a run that ended early
   const uint64_t vocabulary = weights_.host().plan().vocabulary;
   float* logits = results.logits.data();
   TokenLogit* best = results.best.data();
@@ -92,16 +95,20 @@ bool Forward::Run(std::span<const SequenceTokens> sequences, const StepResults& 
   return rows_.empty() || RunBatch(results.best_count, check);
 }
 
-bool Forward::RunBatch(uint32_t best_count, CancellationCheck* check) noexcept {
+bool Forward::RunBatch(uint32_t best_count, CancellationCheck* check) {
   PlaceResults();
   Program& program = read_.size() == rows_.size() ? *every_row_ : *some_rows_;
   const bool finished = program.Run({rows_, read_, read_from_, results_, best_count}, check);
   if (finished && staged_.owner) BringResults(best_count);
+  ClearBatch();
+  return finished;
+}
+
+void Forward::ClearBatch() noexcept {
   rows_.clear();
   read_.clear();
   read_from_.clear();
   wanted_.clear();
-  return finished;
 }
 
 void Forward::PlaceResults() noexcept {
@@ -117,7 +124,7 @@ void Forward::PlaceResults() noexcept {
   }
 }
 
-void Forward::BringResults(uint32_t best_count) noexcept {
+void Forward::BringResults(uint32_t best_count) {
   for (size_t i = 0; i < wanted_.size(); ++i) {
     if (wanted_[i].best) {
       device_->CopyOut(std::as_writable_bytes(std::span(wanted_[i].best, best_count)), results_[i].best);

@@ -47,6 +47,9 @@ struct ForwardSettings {
   bool pin_threads = false;
 };
 
+// The processor as a device with these settings.
+std::unique_ptr<Device> OnCpu(const ForwardSettings& settings, const kernels::Kernels& kernels);
+
 class Forward {
  public:
   // On the CPU. Throws E_OUTOFMEMORY.
@@ -59,9 +62,8 @@ class Forward {
   // Computes the tokens of all sequences together. Slots, tokens, positions and results are in range. A sequence gets
   // the same bits however its tokens are divided into calls and batches, in any slot and company. False when `check`,
   // which is looked at before each layer and may be null, ended it; cached positions that were to be written mean
-  // nothing then.
-  bool Run(std::span<const SequenceTokens> sequences, const StepResults& results,
-           CancellationCheck* check = nullptr) noexcept;
+  // nothing then. Throws E_FAIL where the device failed, to the same effect.
+  bool Run(std::span<const SequenceTokens> sequences, const StepResults& results, CancellationCheck* check = nullptr);
 
   uint32_t threads() const { return device_->threads(); }
   const KvCache& cache() const { return cache_; }
@@ -74,9 +76,10 @@ class Forward {
     TokenLogit* best = nullptr;
   };
 
-  bool RunBatch(uint32_t best_count, CancellationCheck* check) noexcept;
+  bool RunBatch(uint32_t best_count, CancellationCheck* check);
+  void ClearBatch() noexcept;
   void PlaceResults() noexcept;
-  void BringResults(uint32_t best_count) noexcept;
+  void BringResults(uint32_t best_count);
 
   ForwardSettings settings_;
   std::unique_ptr<Device> device_;

@@ -38,7 +38,7 @@ void Profile::AddSpan(const ProfiledSpan& span) noexcept {
   }
 }
 
-void Profile::Run(uint32_t number, const Job& job, const Step& step, Device* device) noexcept {
+void Profile::Run(uint32_t number, const Job& job, const Step& step, Device* device) {
   if (step.rows(job.rows).empty()) return;
   times_.Clear();
   const uint64_t begin = JobTimes::Now();

@@ -23,8 +23,8 @@ class Profile final : public ProfiledRuns {
   void SetWorkBuffers(const WorkBuffers& buffers) { work_buffers_ = buffers; }
 
   bool running() const { return running_; }
-  // Runs a job and waits for it.
-  void Run(uint32_t operation, const Job& job, const Step& step, Device* device) noexcept;
+  // Runs a job and waits for it. Throws what Device::Fence throws.
+  void Run(uint32_t operation, const Job& job, const Step& step, Device* device);
 
   // ProfiledRuns
   void Start() override;

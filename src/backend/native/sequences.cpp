@@ -21,14 +21,18 @@ const ForwardSettings& CheckedSettings(const ForwardSettings& settings) {
 }  // namespace
 
 Sequences::Sequences(std::shared_ptr<const ModelWeights> weights, const ForwardSettings& settings,
-                     const kernels::Kernels& kernels)
+                     std::unique_ptr<Device> device)
     : capacity_(settings.capacity),
       vocabulary_(weights->plan().vocabulary),
       most_best_(settings.best),
       sequences_(CheckedSettings(settings).slots),
-      forward_(std::move(weights), settings, kernels) {
+      forward_(std::move(weights), settings, std::move(device)) {
   tokens_.reserve(sequences_.size());
 }
+
+Sequences::Sequences(std::shared_ptr<const ModelWeights> weights, const ForwardSettings& settings,
+                     const kernels::Kernels& kernels)
+    : Sequences(std::move(weights), CheckedSettings(settings), OnCpu(settings, kernels)) {}
 
 std::optional<uint32_t> Sequences::Add() {
   const auto free = std::find_if(sequences_.begin(), sequences_.end(), [](const Sequence& s) { return !s.taken; });
@@ -129,7 +133,18 @@ void Sequences::Step(std::span<const Continuation> continuations, const StepResu
   for (const Continuation& next : continuations) {
     tokens_.push_back({next.slot, position(next.slot), next.tokens, next.rows, next.best});
   }
-  const bool complete = forward_.Run(tokens_, results, check);
+  bool complete = false;
+  try {
+    complete = forward_.Run(tokens_, results, check);
+  } catch (...) {
+    Settle(continuations, /*complete=*/false);
+    throw;
+  }
+  Settle(continuations, complete);
+  if (!complete) throw Error(HRESULT_FROM_WIN32(ERROR_CANCELLED), "the run was cancelled");
+}
+
+void Sequences::Settle(std::span<const Continuation> continuations, bool complete) {
   for (const Continuation& next : continuations) {
     Sequence& sequence = sequences_[next.slot];
     const uint64_t end = sequence.position + next.tokens.size();
@@ -140,7 +155,6 @@ void Sequences::Step(std::span<const Continuation> continuations, const StepResu
       RewindTo(next.slot, 0);
     }
   }
-  if (!complete) throw Error(HRESULT_FROM_WIN32(ERROR_CANCELLED), "the run was cancelled");
 }
 
 }  // namespace owml::native

@@ -30,6 +30,9 @@ class Sequences {
   // taken as positions are filled. Throws E_INVALIDARG, E_OUTOFMEMORY.
   Sequences(std::shared_ptr<const ModelWeights> weights, const ForwardSettings& settings,
             const kernels::Kernels& kernels);
+  // On another device than the CPU. Throws ERROR_NOT_SUPPORTED for what it cannot do.
+  Sequences(std::shared_ptr<const ModelWeights> weights, const ForwardSettings& settings,
+            std::unique_ptr<Device> device);
 
   // An empty sequence; nothing where every slot is taken.
   std::optional<uint32_t> Add();
@@ -56,8 +59,8 @@ class Sequences {
   // tokens of all (in batches of the size that was set), and each sequence gets the logits that it would get alone, bit
   // for bit. Throws E_INVALIDARG for a slot that occurs twice, for no tokens, for ids outside the vocabulary and for
   // more of the best than settings.best, ERROR_INSUFFICIENT_BUFFER past the capacity or for more than `results` holds,
-  // ERROR_CANCELLED where `check` ended the step; every sequence is then as before, but one that had to go too far back
-  // after ERROR_CANCELLED is empty. Takes no memory.
+  // ERROR_CANCELLED where `check` ended the step, E_FAIL where the device failed; every sequence is then as before, but
+  // one that had to go too far back after one of these two is empty. Takes no memory.
   void Step(std::span<const Continuation> continuations, const StepResults& results,
             CancellationCheck* check = nullptr);
 
@@ -73,6 +76,8 @@ class Sequences {
   std::string Label(uint32_t slot) const;
   void CheckTokens(uint32_t slot, std::span<const int32_t> tokens) const;
   void CheckResults(std::span<const Continuation> continuations, const StepResults& results) const;
+  // Where sequences stand after a step.
+  void Settle(std::span<const Continuation> continuations, bool complete);
 
   uint64_t capacity_;
   uint64_t vocabulary_;

@@ -7,9 +7,11 @@
 #include <cstring>
 
 #include "backend/native/device/cpu_device.h"
+#include "backend/native/moved_job.h"
 #include "backend/native/native_fixture.h"
 #include "backend/native/random_models.h"
 #include "backend/native/sequences_fixture.h"
+#include "base/error.h"
 
 namespace owml::test {
 namespace {
@@ -22,6 +24,7 @@ constexpr DeviceAddress kFar = DeviceAddress{1} << 62;
 struct Crossings {
   uint64_t in = 0, out = 0;  // bytes
   uint64_t fences = 0;
+  uint64_t break_at = 0;  // the fence that fails; 0 = none
 };
 
 // The processor, with everything moved.
@@ -43,6 +46,9 @@ class DistantDevice final : public native::Device {
     CopyIn(memory.address, bytes);
     return memory;
   }
+  DeviceMemory ShareTable(std::span<const std::byte> bytes, std::shared_ptr<const void> owner) override {
+    return Share(bytes, std::move(owner));
+  }
   void CopyIn(DeviceAddress to, std::span<const std::byte> from) override {
     crossings_.in += from.size();
     cpu_.CopyIn(Near(to), from);
@@ -60,7 +66,9 @@ class DistantDevice final : public native::Device {
     cpu_.Begin(step_);
   }
   void Run(const Job& job, JobTimes* times) noexcept override { cpu_.Run(Near(job), times); }
-  void Fence() noexcept override { ++crossings_.fences; }
+  void Fence() override {
+    if (++crossings_.fences == crossings_.break_at) throw Error(E_FAIL, "the device broke");
+  }
 
  private:
   static DeviceAddress Near(DeviceAddress address) {
@@ -68,26 +76,9 @@ class DistantDevice final : public native::Device {
     if (address < kFar) std::abort();  // a pointer of the host
     return address - kFar;
   }
-  static Job Near(Job job) {
-    for (Operation& operation : job.operations) {
-      ForEachTensor(operation, [](Tensor& tensor, Access) { tensor = tensor.At(Near(tensor.address())); });
-      std::visit([](auto& op) { NearWeights(op); }, operation);
-    }
-    return job;
+  static Job Near(const Job& job) {
+    return MovedJob(job, [](DeviceAddress address) { return Near(address); });
   }
-  static void NearWeights(Embed& op) { op.table = Near(op.table); }
-  static void NearWeights(Angles& op) { op.steps = Near(op.steps); }
-  static void NearWeights(RmsNorm& op) { op.weight = Near(op.weight); }
-  static void NearWeights(AddVector& op) { op.vector = Near(op.vector); }
-  static void NearWeights(MatMul& op) { op.matrix.panels = Near(op.matrix.panels); }
-  static void NearWeights(native::Append& op) { op.cache.values = op.cache.values.At(Near(op.cache.values.address())); }
-  static void NearWeights(Attend& op) { op.cache.values = op.cache.values.At(Near(op.cache.values.address())); }
-  static void NearWeights(Head& op) { op.matrix.panels = Near(op.matrix.panels), op.bias = Near(op.bias); }
-  static void NearWeights(GateUp& op) {
-    op.gate.panels = Near(op.gate.panels), op.up.panels = Near(op.up.panels);
-    op.gate_bias = Near(op.gate_bias), op.up_bias = Near(op.up_bias);
-  }
-  static void NearWeights(auto&) {}
 
   Crossings& crossings_;
   CpuDevice cpu_;
@@ -124,6 +115,23 @@ TEST_P(DeviceTest, NoAddressIsFollowedOutsideTheDevice) {
     EXPECT_EQ(crossings.out - before.out, count * row);
     EXPECT_EQ(crossings.fences - before.fences, 4u);  // one for each batch
   }
+}
+
+TEST_P(DeviceTest, AStepOnADeviceThatFailsChangesNoSequence) {
+  Crossings crossings;
+  Sequences sequences(weights_, {.capacity = 300, .batch_size = 32, .threads = 2},
+                      std::make_unique<DistantDevice>(&crossings));
+  const uint32_t slot = *sequences.Add();
+  const auto tokens = RandomTokens(100, kTinyVocabulary);
+  const std::span<const int32_t> all(tokens);
+  const auto expected = Append(sequences, slot, all);
+  sequences.RewindTo(slot, 0);
+  Append(sequences, slot, all.first(10));
+  crossings.break_at = crossings.fences + 2;  // in the second of three batches
+  EXPECT_THAT([&] { Append(sequences, slot, all.subspan(10)); },
+              testing::Throws<Error>(testing::Property(&Error::code, E_FAIL)));
+  EXPECT_EQ(sequences.position(slot), 10u);
+  EXPECT_EQ(Append(sequences, slot, all.subspan(10)), expected);
 }
 
 std::string DeviceName(const testing::TestParamInfo<RandomModel>& info) { return info.param.name; }

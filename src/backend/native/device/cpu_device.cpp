@@ -29,6 +29,10 @@ DeviceMemory CpuDevice::Share(std::span<const std::byte> bytes, std::shared_ptr<
   return {AddressOf(bytes.data()), bytes.size(), std::move(owner)};
 }
 
+DeviceMemory CpuDevice::ShareTable(std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
+  return Share(bytes, std::move(owner));
+}
+
 void CpuDevice::CopyIn(DeviceAddress to, std::span<const std::byte> from) {
   std::ranges::copy(from, Pointer<std::byte>(to));
 }

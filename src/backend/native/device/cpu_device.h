@@ -23,6 +23,7 @@ class CpuDevice final : public Device {
   bool uses_host_memory() const override { return true; }
   DeviceMemory Allocate(uint64_t bytes, const std::string& purpose) override;
   DeviceMemory Share(std::span<const std::byte> bytes, std::shared_ptr<const void> owner) override;
+  DeviceMemory ShareTable(std::span<const std::byte> bytes, std::shared_ptr<const void> owner) override;
   void CopyIn(DeviceAddress to, std::span<const std::byte> from) override;
   void CopyOut(std::span<std::byte> to, DeviceAddress from) override;
   void Prepare(const Job& job) override;

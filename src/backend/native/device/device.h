@@ -37,8 +37,10 @@ class Device {
 
   // Memory that holds these bytes, which never change and live as long as `owner`; perhaps the same.
   virtual DeviceMemory Share(std::span<const std::byte> bytes, std::shared_ptr<const void> owner) = 0;
+  // The same for the table of Embed operations, of which nobody else reads: it may stay with the host.
+  virtual DeviceMemory ShareTable(std::span<const std::byte> bytes, std::shared_ptr<const void> owner) = 0;
 
-  // Behind what was run before; the bytes are there when it returns.
+  // Behind what was run before; the bytes are there when it returns. Throws E_FAIL where the device failed.
   virtual void CopyIn(DeviceAddress to, std::span<const std::byte> from) = 0;
   virtual void CopyOut(std::span<std::byte> to, DeviceAddress from) = 0;
 
@@ -48,11 +50,12 @@ class Device {
 
   // The jobs that follow are for this step, which stays as it is until the fence.
   virtual void Begin(const Step& step) noexcept = 0;
-  // May return before the job is done; jobs are done in order. `times` takes the times of threads, where it is not null
-  // and the device has threads.
+  // May return before the job is done; jobs are done in order. What fails is told by the fence. `times` takes the times
+  // of threads, where it is not null and the device has threads.
   virtual void Run(const Job& job, JobTimes* times) noexcept = 0;
-  // Waits for all jobs.
-  virtual void Fence() noexcept = 0;
+  // Waits for all jobs. Throws E_FAIL where the device failed at one of them, or before; nothing that the step wrote
+  // means anything then.
+  virtual void Fence() = 0;
 };
 
 }  // namespace owml::native

@@ -30,7 +30,7 @@ void Program::Place(DeviceAddress memory, Device* device, Profile* profile) {
   }
 }
 
-bool Program::Run(const Step& step, CancellationCheck* check) noexcept {
+bool Program::Run(const Step& step, CancellationCheck* check) {
   device_->Begin(step);
   uint32_t layer = UINT32_MAX;
   for (size_t i = 0; i < jobs_.size(); ++i) {

@@ -26,8 +26,9 @@ class Program {
   // Once. Throws what Device::Prepare throws.
   void Place(DeviceAddress memory, Device* device, Profile* profile);
 
-  // False when `check`, which is looked at before each layer and may be null, ended it. Takes no memory.
-  bool Run(const Step& step, CancellationCheck* check) noexcept;
+  // False when `check`, which is looked at before each layer and may be null, ended it. Takes no memory. Throws what
+  // Device::Fence throws.
+  bool Run(const Step& step, CancellationCheck* check);
 
   const std::vector<Job>& jobs() const { return jobs_; }
 
