@@ -63,10 +63,21 @@ std::shared_ptr<const MappedFile> MappedFile::Open(const std::filesystem::path& 
 }
 
 MappedFile::MappedFile(std::filesystem::path path, void* address, const FileStamp& stamp)
-    : path_(std::move(path)), address_(address), size_(stamp.size), stamp_(stamp) {}
+    : path_(std::move(path)),
+      address_(address),
+      size_(stamp.size),
+      stamp_(stamp),
+      guard_(std::in_place, address, stamp.size) {}
 
 MappedFile::~MappedFile() {
+  guard_.reset();  // before another map can lie there
   if (address_) ::munmap(address_, size_);
+}
+
+void MappedFile::RequireWhole() const {
+  if (!guard_->lost()) return;
+  throw Error(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
+              "'" + path_.string() + "' was cut short while it was in use: it had " + std::to_string(size_) + " bytes");
 }
 
 std::vector<std::byte> ReadFileStart(const std::filesystem::path& path, size_t limit) {

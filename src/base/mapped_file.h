@@ -6,8 +6,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
+
+#include "base/map_guard.h"
 
 namespace owml {
 
@@ -19,7 +22,8 @@ struct FileStamp {
   int64_t modified_ns = 0;  // since 1970
 };
 
-// Unmaps when the last shared_ptr goes. The map stays valid when the file is renamed over or unlinked.
+// Unmaps when the last shared_ptr goes. The map stays valid when the file is renamed over or unlinked. Where it is cut
+// short in place, bytes become zeros, and RequireWhole tells: whoever reads a map asks behind its reads.
 class MappedFile {
  public:
   // Throws Error: ERROR_FILE_NOT_FOUND, E_INVALIDARG for a folder or another non-regular file, E_ACCESSDENIED, ...
@@ -35,6 +39,23 @@ class MappedFile {
   // When it was opened.
   const FileStamp& stamp() const { return stamp_; }
 
+  // Throws ERROR_INVALID_DATA when a read of the map has found the file cut short. A cut within the last page that was
+  // read is not seen.
+  void RequireWhole() const;
+
+  // read(bytes()), unless the file was cut short meanwhile: that is thrown in place of its result or error.
+  template <class Function>
+  auto Read(Function&& read) const {
+    try {
+      auto result = read(bytes());
+      RequireWhole();
+      return result;
+    } catch (...) {
+      RequireWhole();
+      throw;
+    }
+  }
+
  private:
   MappedFile(std::filesystem::path path, void* address, const FileStamp& stamp);
 
@@ -42,6 +63,7 @@ class MappedFile {
   void* address_;
   size_t size_;
   FileStamp stamp_;
+  std::optional<MapGuard> guard_;
 };
 
 // At most `limit` bytes from the start of a regular file; the errors of MappedFile::Open.

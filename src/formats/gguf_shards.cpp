@@ -141,7 +141,8 @@ GgufModelFiles OpenGgufModel(const std::filesystem::path& first) {
   GgufModelFiles model;
   const auto add = [&model](const std::filesystem::path& path) {
     model.maps.push_back(MappedFile::Open(path));
-    model.files.push_back(GgufFile::Parse(model.maps.back()->bytes(), InQuotes(path)));
+    model.files.push_back(model.maps.back()->Read(
+        [&](std::span<const std::byte> bytes) { return GgufFile::Parse(bytes, InQuotes(path)); }));
   };
   add(first);
   model.paths = GgufShardPaths(first, model.files[0]);

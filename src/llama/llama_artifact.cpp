@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/file_map_guards.h"
 #include "base/mapped_file.h"
 #include "base/write_all.h"
 #include "formats/gguf_llama_check.h"
@@ -31,6 +32,16 @@ void ReplaceAll(std::string* text, const std::string& from, const std::string& t
   for (size_t at = 0; (at = text->find(from, at)) != std::string::npos; at += to.size())
     text->replace(at, from.size(), to);
 }
+
+// llama.cpp maps the files itself.
+struct LlamaModelDeleter {
+  std::shared_ptr<FileMapGuards> guards;
+
+  void operator()(llama_model* model) {
+    guards.reset();
+    llama_model_free(model);
+  }
+};
 
 }  // namespace
 
@@ -85,7 +96,11 @@ std::shared_ptr<llama_model> LlamaArtifact::LoadModel(const llama_model_params& 
     for (const std::string& path : descriptor_paths_) paths.push_back(path.c_str());
     llama_model* model = paths.size() == 1 ? llama_model_load_from_file(paths[0], params)
                                            : llama_model_load_from_splits(paths.data(), paths.size(), params);
-    if (model) return {model, llama_model_free};
+    if (model) {
+      LlamaModelDeleter deleter{std::make_shared<FileMapGuards>()};
+      for (const int descriptor : descriptors_) deleter.guards->Add(descriptor);
+      return {model, deleter};
+    }
     reason = lines.Reason();
   } catch (const LlamaAssertion& assertion) {
     reason = assertion.what();
@@ -94,6 +109,12 @@ std::shared_ptr<llama_model> LlamaArtifact::LoadModel(const llama_model_params& 
   const bool memory = reason.find("allocate") != std::string::npos || reason.find("bad_alloc") != std::string::npos;
   throw Error(memory ? E_OUTOFMEMORY : HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
               label_ + ": llama.cpp cannot load it: " + (reason.empty() ? "no reason given" : reason));
+}
+
+void RequireWholeFiles(const std::shared_ptr<llama_model>& model, const std::string& label) {
+  const auto* deleter = std::get_deleter<LlamaModelDeleter>(model);
+  if (!deleter || !deleter->guards->lost()) return;
+  throw Error(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), label + " was cut short while it was in use");
 }
 
 }  // namespace owml

@@ -52,4 +52,8 @@ class LlamaArtifact {
   std::vector<GgufFile> files_;  // over the maps
 };
 
+// Throws ERROR_INVALID_DATA when a file of this model, which LoadModel gave, was found cut short: what was computed
+// last may come from zeros.
+void RequireWholeFiles(const std::shared_ptr<llama_model>& model, const std::string& label);
+
 }  // namespace owml

@@ -134,7 +134,7 @@ LlamaFamily CheckLlamaFamily(const std::filesystem::path& folder, const LlamaCor
 
   const std::filesystem::path module = folder / file;
   const auto map = MappedFile::Open(module);
-  const std::string actual = Sha256Hex(map->bytes());
+  const std::string actual = map->Read([](std::span<const std::byte> bytes) { return Sha256Hex(bytes); });
   if (actual != hash) Reject("the sha256 of '" + file + "' is " + actual + ", its manifest says " + hash);
   CheckImports(map->bytes());
   return {name, module};

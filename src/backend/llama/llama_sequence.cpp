@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "llama/llama_artifact.h"
 #include "llama/llama_hooks.h"
 
 namespace owml {
@@ -194,7 +195,7 @@ void LlamaSequence::DecodeChunk(std::span<const int32_t> tokens, uint64_t positi
   batch.logits = wants_logits_.data();
   switch (const int32_t result = llama_decode(context_.get(), batch)) {
     case 0:
-      return;
+      return RequireWholeFiles(model_, label_);
     case 1:
       throw Error(HRESULT_FROM_WIN32(ERROR_INSUFFICIENT_BUFFER), label_ + ": llama.cpp found no room for the tokens");
     case 2:

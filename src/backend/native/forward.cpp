@@ -101,6 +101,7 @@ bool Forward::RunBatch(uint32_t best_count, CancellationCheck* check) {
   const bool finished = program.Run({rows_, read_, read_from_, results_, best_count}, check);
   if (finished && staged_.owner) BringResults(best_count);
   ClearBatch();
+  weights_.host().RequireWholeFiles();  // rows of the embedding were read
   return finished;
 }
 

@@ -19,6 +19,7 @@ namespace owml::native {
 ModelWeights::ModelWeights(std::shared_ptr<const std::vector<GgufFile>> files, const GgufModelFiles* disk,
                            const ModelPlan& plan, const ModelTensors& tensors)
     : files_(std::move(files)),
+      maps_(disk ? disk->maps : std::vector<std::shared_ptr<const MappedFile>>{}),
       plan_(plan),
       embedding_(tensors.embedding.tensor->data),
       embedding_type_(WeightTypeOf(tensors.embedding.tensor->type).value()),
@@ -32,6 +33,7 @@ ModelWeights::ModelWeights(std::shared_ptr<const std::vector<GgufFile>> files, c
     arena_ = Arena(bytes, "the weights of " + plan_.label, Arena::Pages::kHuge);
     GoThrough(tensors, Pass::kPack, &pool, arena_);
   }
+  RequireWholeFiles();
   CheckFactors(long_factors_, tensors.long_factors);
   CheckFactors(short_factors_, tensors.short_factors);
   if (const Machine* machine = MachineWithNodes())
@@ -50,6 +52,7 @@ Arena ModelWeights::ArenaFromCache(const GgufModelFiles& disk, const ModelTensor
       ThreadPool pool(UsableCpuCount());
       Arena arena(memory, bytes, disk.maps.front());  // the image owns the memory
       GoThrough(tensors, Pass::kPack, &pool, arena);
+      RequireWholeFiles();  // before others get to see them
     });
   }
   if (!image) return {};
@@ -118,6 +121,10 @@ void ModelWeights::CheckFactors(std::span<const float> factors, const TensorPart
 
 std::span<const float> ModelWeights::RopeFactorsFor(uint64_t capacity) const {
   return capacity > plan_.original_context ? long_factors_ : short_factors_;
+}
+
+void ModelWeights::RequireWholeFiles() const {
+  for (const auto& map : maps_) map->RequireWhole();
 }
 
 }  // namespace owml::native

@@ -47,6 +47,8 @@ class ModelWeights {
   kernels::WeightType embedding_type() const { return embedding_type_; }
   // Divisors of the angles for a sequence of so many positions; empty where there are none.
   std::span<const float> RopeFactorsFor(uint64_t capacity) const;
+  // Throws ERROR_INVALID_DATA when a file was found cut short: what was read of it last may be zeros.
+  void RequireWholeFiles() const;
 
  private:
   // What is done with each weight in the arena.
@@ -60,6 +62,7 @@ class ModelWeights {
   void CheckFactors(std::span<const float> factors, const TensorPart& tensor) const;
 
   std::shared_ptr<const std::vector<GgufFile>> files_;
+  std::vector<std::shared_ptr<const MappedFile>> maps_;  // none for a model from a buffer
   ModelPlan plan_;
   std::span<const std::byte> embedding_;
   kernels::WeightType embedding_type_ = kernels::WeightType::kF32;

@@ -106,9 +106,11 @@ void OrtBackendModel::ReadOnnx() {
   const std::string label = source_.label();
   if (source_.is_file()) {
     const auto file = MappedFile::Open(source_.path);
-    const OnnxHeader header = ReadOnnxHeader(file->bytes(), label);
-    if (!header.external_data.empty()) ExternalDataFolder(source_.path).Check(header);
-    schema_ = DeclaredSchema(header, label);
+    schema_ = file->Read([&](std::span<const std::byte> bytes) {
+      const OnnxHeader header = ReadOnnxHeader(bytes, label);
+      if (!header.external_data.empty()) ExternalDataFolder(source_.path).Check(header);
+      return DeclaredSchema(header, label);
+    });
   } else {
     const OnnxHeader header = ReadOnnxHeader(source_.bytes, label);
     external_files_ = FilesFromMap(header, source_);

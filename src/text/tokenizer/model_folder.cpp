@@ -21,17 +21,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string_view TextOf(const MappedFile& file) {
-  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+std::string_view TextOf(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 std::optional<JsonValue> ReadJsonFile(const fs::path& path) {
   std::error_code error;
   if (!fs::exists(path, error)) return std::nullopt;
-  const auto file = MappedFile::Open(path);
-  JsonReader reader(TextOf(*file), path.string());
-  JsonValue value = JsonValue::Read(&reader);
-  reader.End();
+  JsonValue value = MappedFile::Open(path)->Read([&](std::span<const std::byte> bytes) {
+    JsonReader reader(TextOf(bytes), path.string());
+    JsonValue read = JsonValue::Read(&reader);
+    reader.End();
+    return read;
+  });
   if (!value.is_object()) ThrowBadData(path.string(), "it holds no JSON object");
   return value;
 }
@@ -113,7 +115,9 @@ void ReadSpecialTokens(const fs::path& folder, const std::optional<JsonValue>& c
 std::string ReadTemplate(const fs::path& folder, const std::optional<JsonValue>& config) {
   const fs::path file = folder / "chat_template.jinja";
   std::error_code error;
-  if (fs::exists(file, error)) return std::string(TextOf(*MappedFile::Open(file)));
+  if (fs::exists(file, error)) {
+    return MappedFile::Open(file)->Read([](std::span<const std::byte> bytes) { return std::string(TextOf(bytes)); });
+  }
   const JsonValue* value = config ? config->Find("chat_template") : nullptr;
   if (!value || value->is_null()) return {};
   if (value->kind() == JsonValue::Kind::kString) return value->string();
@@ -128,8 +132,8 @@ std::string ReadTemplate(const fs::path& folder, const std::optional<JsonValue>&
 
 OpenedTokenizer OpenJson(const fs::path& path) {
   const fs::path folder = path.parent_path();
-  const auto file = MappedFile::Open(path);
-  TokenizerParts parts = ReadTokenizerJson(TextOf(*file), path.string());
+  TokenizerParts parts = MappedFile::Open(path)->Read(
+      [&](std::span<const std::byte> bytes) { return ReadTokenizerJson(TextOf(bytes), path.string()); });
   const auto config = ReadJsonFile(folder / "tokenizer_config.json");
   ReadSpecialTokens(folder, config, &parts);
   OpenedTokenizer opened;
@@ -138,8 +142,8 @@ OpenedTokenizer OpenJson(const fs::path& path) {
   return opened;
 }
 
-OpenedTokenizer OpenGguf(const fs::path& path, const MappedFile& file) {
-  const GgufFile gguf = GgufFile::Parse(file.bytes(), path.string());
+OpenedTokenizer OpenGguf(const fs::path& path, std::span<const std::byte> bytes) {
+  const GgufFile gguf = GgufFile::Parse(bytes, path.string());
   OpenedTokenizer opened;
   opened.chat_template = gguf.metadata().FindString("tokenizer.chat_template").value_or("");
   opened.tokenizer = std::make_shared<const Tokenizer>(ReadTokenizerGguf(gguf));
@@ -157,7 +161,9 @@ OpenedTokenizer OpenTokenizer(const std::filesystem::path& path) {
   const auto file = MappedFile::Open(path);
   const auto bytes = file->bytes();
   const FileIdentity identity = IdentifyFile(bytes.first(std::min(bytes.size(), kIdentityBytes)));
-  if (identity == FileIdentity::kGguf) return OpenGguf(path, *file);
+  if (identity == FileIdentity::kGguf) {
+    return file->Read([&](std::span<const std::byte> whole) { return OpenGguf(path, whole); });
+  }
   if (identity == FileIdentity::kJson || identity == FileIdentity::kUnknown) return OpenJson(path);
   throw Error(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
               path.string() + " is " + Describe(identity) + "; a tokenizer is a tokenizer.json or a .gguf file");

@@ -112,5 +112,18 @@ TEST_F(LlamaSessionTest, TheResultDoesNotDependOnTheNumberOfThreads) {
   ExpectClose(RunTokens(*Session(three), kPrompt), RunTokens(*Session(one), kPrompt), 1e-4f);
 }
 
+// llama.cpp keeps the weights in the file, which it maps itself.
+TEST_F(TinyLlamaTest, AFileThatIsCutWhileItIsUsedIsAnErrorAndNoCrash) {
+  const std::filesystem::path path = folder_.Write("cut.gguf", TinyLlama().Bytes());
+  const auto model = LoadGguf(path);
+  const auto session = SessionOn(*model);
+  RunTokens(*session, {1, 75});
+  std::filesystem::resize_file(path, 512);
+  const auto failure = FailureOf([&] { RunTokens(*session, {104, 111}); });
+  EXPECT_EQ(failure.code, HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
+  EXPECT_NE(failure.sentence.find("cut.gguf' was cut short while it was in use"), std::string::npos)
+      << failure.sentence;
+}
+
 }  // namespace
 }  // namespace owml::test

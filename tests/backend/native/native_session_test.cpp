@@ -2,6 +2,7 @@
 #include "backend/native/native_session.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 
 #include "backend/native/native_fixture.h"
@@ -31,6 +32,22 @@ TEST_F(NativeSessionTest, ReportNamesEngineInstructionSetAndThreads) {
     EXPECT_EQ(report.kv_cache_type, KvCacheType::kF16);
     EXPECT_EQ(report.intra_op_threads, 1u);
   }
+}
+
+// Rows of the embedding stay in the file.
+TEST_F(NativeSessionTest, AFileThatIsCutWhileItIsUsedIsAnErrorAndLeavesTheSequence) {
+  const std::filesystem::path path = folder_.Write("cut.gguf", TinyLlama().Bytes());
+  const auto model = LoadNative(path);
+  const auto session = SessionOn(*model, {});
+  RunTokens(*session, {1, 75});
+  std::filesystem::resize_file(path, 512);
+  std::vector<int32_t> all(100);
+  for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int32_t>(i);
+  const auto failure = FailureOf([&] { RunTokens(*session, all); });
+  EXPECT_EQ(failure.code, HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
+  EXPECT_NE(failure.sentence.find("cut.gguf' was cut short while it was in use"), std::string::npos)
+      << failure.sentence;
+  EXPECT_EQ(session->sequence_state()->position(), 2u);
 }
 
 TEST_F(NativeSessionTest, TheBestTokensOfARunAreThoseOfItsLogits) {
