@@ -8,6 +8,7 @@
 #include <ctime>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "base/cpu_info.h"
@@ -55,13 +56,14 @@ class Bench {
       subject->WarmUp();
     }
     peak_memory_ = PeakMemoryBytes();
-    LimitProbe probe(subjects_[0]->Threads());
+    std::optional<LimitProbe> probe;
+    if (!options_.stage.gpu) probe.emplace(subjects_[0]->Threads());  // the CPU's limits are none for a GPU
     for (uint32_t repetition = 0; repetition < options_.repetitions && !InterruptScope::Requested(); ++repetition) {
       if (subjects_.size() > 1) WaitForIdleThreads();
-      limits_.push_back(probe.Measure());
+      if (probe) limits_.push_back(probe->Measure());
       for (const auto& subject : subjects_) {
         if (subjects_.size() > 1) WaitForIdleThreads();
-        subject->Sample(cost_, limits_.back());
+        subject->Sample(cost_, probe ? &limits_.back() : nullptr);
       }
     }
     if (!InterruptScope::Requested() && !options_.profile.empty()) {
@@ -101,11 +103,13 @@ class Bench {
     report["model"] = options_.model;
     report["bytes"] = std::filesystem::file_size(options_.model);
     report["cpu"] = CpuDescription();
-    report["isa"] = LimitIsa();
     report["peak_memory_bytes"] = peak_memory_;
     report["depth"] = options_.depth;
-    report["read_bandwidth_gb_per_second"] = ReadLimit();
-    report["int8_gops"] = MultiplyLimit();
+    if (!limits_.empty()) {
+      report["isa"] = LimitIsa();
+      report["read_bandwidth_gb_per_second"] = ReadLimit();
+      report["int8_gops"] = MultiplyLimit();
+    }
     if (subjects_.size() > 1) {
       report["compared"] = subjects_[1]->ToJson();
       if (options_.prompt_tokens) report["prompt_ratio"] = Ratio('p');
@@ -183,6 +187,7 @@ void AddBench(CLI::App& app, const Globals& globals, Action& action) {
   verb->add_flag("--profile{" + std::string(kTableOnly) + "}", options->profile,
                  "Where the time goes, by operation, in one run more of each test; --profile=FILE also writes a trace "
                  "for chrome://tracing and Perfetto");
+  verb->add_flag("--gpu", options->stage.gpu, "Run on a GPU, where an engine offers one; limits are not measured then");
   verb->add_option("-b,--batch", options->stage.batch_size, "Tokens of one batch; 0 = the engine's default")
       ->check(CLI::Range(0u, 1048576u))
       ->capture_default_str();

@@ -90,7 +90,7 @@ void Subject::WarmUp() {
   }
 }
 
-void Subject::Sample(const ModelCost& cost, const MachineLimits& limits) {
+void Subject::Sample(const ModelCost& cost, const MachineLimits* limits) {
   for (Rate& rate : rates_) {
     const uint32_t count = CountOf(rate);
     double seconds = 0;
@@ -101,10 +101,10 @@ void Subject::Sample(const ModelCost& cost, const MachineLimits& limits) {
     });
     if (InterruptScope::Requested()) return;
     rate.samples.push_back(count / seconds);
-    if (options_.depth) continue;
+    if (options_.depth || !limits) continue;
     rate.shares.push_back(rate.samples.back() / 1e9 *
-                          (AtOnce(rate) ? static_cast<double>(cost.operations) / limits.int8_gops
-                                        : static_cast<double>(cost.bytes) / limits.read_gigabytes_per_second));
+                          (AtOnce(rate) ? static_cast<double>(cost.operations) / limits->int8_gops
+                                        : static_cast<double>(cost.bytes) / limits->read_gigabytes_per_second));
   }
 }
 

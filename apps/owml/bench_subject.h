@@ -49,8 +49,8 @@ class Subject {
   // One run of every test that does not count. Single-token runs are warm after one.
   void WarmUp();
 
-  // One sample of every rate, held against limits of the same minute.
-  void Sample(const ModelCost& cost, const MachineLimits& limits);
+  // One sample of every rate, held against limits of the same minute where there are any.
+  void Sample(const ModelCost& cost, const MachineLimits* limits);
 
   // Another run of every test, which does not count, with the times of its operations. Throws Failure for an engine
   // that cannot tell.

@@ -64,6 +64,7 @@ void AddGenerationOptions(CLI::App& verb, GenerationOptions& options) {
       ->check(CLI::Range(0u, 1048576u))
       ->envname("OWML_CONTEXT")
       ->capture_default_str();
+  verb.add_flag("--gpu", options.stage.gpu, "Run on a GPU, where an engine offers one");
   verb.add_option("-t,--threads", options.stage.threads, "Threads; 0 = all that the process may use")
       ->check(CLI::Range(0u, 4096u))
       ->envname("OWML_THREADS")

@@ -14,13 +14,20 @@ ModelSession::ModelSession(const std::string& path, const StageSettings& setting
   Check(WinMLCreateRuntime(IID_PPV_ARGS(runtime_.GetAddressOf())), "creating the runtime");
   Check(runtime_->CreateCpuExecutionTarget(target_.GetAddressOf()), "creating the CPU target");
   Check(target_.As(&tensors_), "asking for the tensor factory");
+  ComPtr<IWinMLExecutionTarget> gpu;
+  if (settings.gpu) {
+    Check(runtime_->CreateExecutionTarget(WINML_EXECUTION_TARGET_KIND_GPU, WINML_EXECUTION_TARGET_PREFERENCE_DEFAULT,
+                                          gpu.GetAddressOf()),
+          "creating a GPU target");
+  }
   const std::string name = std::filesystem::path(path).filename().string();
   WithWaiting("loading " + name, [&] {
     Check(runtime_->LoadModelFromFile(openwinml::ToWide(path).c_str(), nullptr, model_.GetAddressOf()),
           "loading the model");
     ComPtr<IWinMLPipelineBuilder> builder;
     Check(runtime_->CreatePipelineBuilder(builder.GetAddressOf()), "creating a pipeline builder");
-    Check(builder->AddModelStage(model_.Get(), target_.Get(), openwinml::ToWide(name).c_str(), stage_.GetAddressOf()),
+    Check(builder->AddModelStage(model_.Get(), gpu ? gpu.Get() : target_.Get(), openwinml::ToWide(name).c_str(),
+                                 stage_.GetAddressOf()),
           "adding the model");
     Check(stage_.As(&options_), "asking for stage options");
     if (settings.threads) Check(options_->SetIntraOpThreadCount(settings.threads), "setting the thread count");

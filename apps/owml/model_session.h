@@ -1,5 +1,5 @@
 // A one-stage pipeline over the public API, as `run`, `generate`, `chat` and `bench` use it.
-// Loads, places on the CPU, sets stage options, builds.
+// Loads, places on the CPU or a GPU, sets stage options, builds.
 #pragma once
 
 #include <WinMLRuntime.h>
@@ -24,6 +24,7 @@ struct StageSettings {
   uint64_t capacity = 0;    // positions; 0 = the backend's default
   uint32_t batch_size = 0;  // 0 = the backend's default
   OWML_ENGINE engine = OWML_ENGINE_AUTO;
+  bool gpu = false;  // else the CPU
   std::vector<std::pair<std::string, int64_t>> dimensions;
 };
 

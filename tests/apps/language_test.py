@@ -218,6 +218,14 @@ def test_bench_compares_engines_and_measures_the_machine(owml, gguf):
     assert "GB/s" in text and "native against llama" in text
 
 
+@pytest.mark.parametrize("arguments", [["bench", "-p", 2, "-n", 0], ["generate", "hello", "-n", 1]])
+def test_a_gpu_that_no_engine_offers_is_no_cpu(owml, gguf, arguments):
+    done = owml(arguments[0], gguf, *arguments[1:], "--gpu")
+    if done.code == 0:
+        pytest.skip("an engine of this build has a GPU here")
+    assert done.code == 1 and "no backend offers a GPU" in done.sentence()
+
+
 def test_bench_tells_where_the_time_goes(owml, gguf, tmp_path):
     trace = tmp_path / "trace.json"
     arguments = ["bench", gguf, "-p", 8, "-n", 4, "-r", 1, "--engine", "native"]
