@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "backend/native/device/cuda/cuda_devices.h"
 #include "backend/native/native_model.h"
 #include "base/error.h"
 #include "formats/gguf_shards.h"
@@ -36,6 +37,8 @@ class NativeBackend final : public Backend {
  public:
   std::string_view name() const override { return "native"; }
   bool Handles(ModelFormat format) const override { return format == ModelFormat::kGguf; }
+
+  std::vector<Device> Devices() const override { return native::CudaDevices(); }
 
   std::optional<std::string> reservation() const override {
     if (kernels::UsableIsas().back() != kernels::Isa::kScalar) return std::nullopt;

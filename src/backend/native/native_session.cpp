@@ -6,6 +6,7 @@
 #include <chrono>
 #include <utility>
 
+#include "backend/native/device/cuda/cuda_devices.h"
 #include "base/error.h"
 
 namespace owml::native {
@@ -43,16 +44,20 @@ std::unique_ptr<Sequences> NativeSession::MakeSequences() const {
                                  .take_back = MaxStepWidth(),
                                  .best = max_best_tokens(),
                                  .pin_threads = settings_.pin_threads};
-  auto sequences = std::make_unique<Sequences>(weights_, settings, kernels_);
+  const owml::Device* gpu = settings_.gpu.empty() ? nullptr : FindCudaDevice(settings_.gpu);
+  auto sequences =
+      std::make_unique<Sequences>(weights_, settings, gpu ? MakeCudaDevice(*gpu) : OnCpu(settings, kernels_));
   sequences->Add();
   return sequences;
 }
 
 SessionReport NativeSession::report() const {
   SessionReport report;
-  report.engine = "OpenWinML native (" + std::string(kernels::Name(kernels_.isa)) + ")";
-  report.engine_reason = "native engine (" + std::string(kernels::Name(kernels_.isa)) + "): " + settings_.engine_reason;
-  report.device = DeviceKind::kCpu;
+  const owml::Device* gpu = settings_.gpu.empty() ? nullptr : FindCudaDevice(settings_.gpu);
+  const std::string where = gpu ? gpu->id + ", " + gpu->name : std::string(kernels::Name(kernels_.isa));
+  report.engine = "OpenWinML native (" + where + ")";
+  report.engine_reason = "native engine (" + where + "): " + settings_.engine_reason;
+  report.device = gpu ? DeviceKind::kGpu : DeviceKind::kCpu;
   report.intra_op_threads = sequences_->threads();
   report.engine_kind = Engine::kNative;
   report.kv_cache_type = settings_.cache_type;

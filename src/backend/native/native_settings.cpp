@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "backend/native/device/cuda/cuda_devices.h"
 #include "base/cpu_info.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -32,8 +33,21 @@ void CheckPlacement(const SessionOptions& options) {
     NotSupported("the execution provider '" + options.provider +
                  "' is one of ONNX Runtime; a GGUF model does not use it");
   }
-  if (options.device != DeviceKind::kCpu) NotSupported("the native engine runs on the CPU only");
+  if (options.device == DeviceKind::kNpu) NotSupported("the native engine has no NPU target");
   if (options.engine == Engine::kLlama) NotSupported("the model was loaded for the native engine, not for llama.cpp");
+}
+
+// The GPU that the stage is placed on; empty for the CPU.
+std::string Gpu(const SessionOptions& options) {
+  if (options.device != DeviceKind::kGpu) return {};
+  if (CudaDevices().empty()) NotSupported("the native engine runs on the CPU only: " + WhyNoCudaDevice());
+  const owml::Device* device = FindCudaDevice(options.device_id);
+  if (!device) NotSupported("the native engine does not have the device '" + options.device_id + "'");
+  if (options.intra_op_threads > 1) {
+    Log(OWML_LOG_LEVEL_WARNING, "native",
+        std::to_string(options.intra_op_threads) + " threads were asked for; one starts the work of " + device->id);
+  }
+  return device->id;
 }
 
 void CheckForeignOptions(const SessionOptions& options) {
@@ -118,7 +132,8 @@ NativeSettings ResolveNativeSettings(const SessionOptions& options, const std::s
   Require(options.batch_size <= kMaxBatch,
           "a batch of " + std::to_string(options.batch_size) + " tokens is more than " + std::to_string(kMaxBatch));
   settings.batch_size = options.batch_size ? options.batch_size : kDefaultBatch;
-  settings.threads = Threads(options.intra_op_threads);
+  settings.gpu = Gpu(options);
+  settings.threads = Threads(settings.gpu.empty() ? options.intra_op_threads : 0);
   settings.pin_threads = PinThreads();
   settings.draft_limit = std::min(options.draft_token_limit, kMaxDraftTokens);
   if (options.kv_cache_type != KvCacheType::kDefault) settings.cache_type = options.kv_cache_type;

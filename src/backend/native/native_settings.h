@@ -21,6 +21,7 @@ struct NativeSettings {
   uint32_t batch_size = 0;
   uint32_t threads = 0;
   bool pin_threads = false;  // OWML_PIN_THREADS
+  std::string gpu;           // the id of a GPU, or empty for the CPU
   uint32_t draft_limit = 0;
   KvCacheType cache_type = KvCacheType::kF16;
   std::string engine_reason;  // a clause
