@@ -15,10 +15,14 @@ std::atomic<size_t> allocations{0};
 
 }  // namespace
 
-// Counts for the whole program.
-void* operator new(std::size_t size) {
+// Counts for the whole program. Address sanitizers have an operator of their own where no exception is wanted, whose
+// memory only theirs may free.
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   ++allocations;
-  if (void* memory = std::malloc(size ? size : 1)) return memory;
+  return std::malloc(size ? size : 1);
+}
+void* operator new(std::size_t size) {
+  if (void* memory = operator new(size, std::nothrow)) return memory;
   throw std::bad_alloc();
 }
 void operator delete(void* memory) noexcept { std::free(memory); }
