@@ -1,16 +1,13 @@
-// `owml inspect`: what a model file holds, before anything runs.
-// ONNX: inputs, outputs, operator sets; GGUF: metadata, tensor types, context length; both as a table or as JSON.
+// `owml inspect`: what a model file holds, before anything runs, as tables or as JSON.
+// ONNX here: inputs, outputs, operator sets; GGUF in inspect_gguf.cpp.
 #include <WinMLRuntime.h>
 #include <WinMLRuntimeOrt.h>
 #include <fmt/format.h>
-#include <openwinml/engine.h>
-#include <openwinml/error.h>
 #include <wrl/client.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <openwinml/strings.hpp>
 
@@ -20,8 +17,8 @@
 #include "commands.h"
 #include "failure.h"
 #include "formats/file_identity.h"
-#include "formats/gguf.h"
 #include "formats/onnx_header.h"
+#include "inspect_gguf.h"
 #include "json_output.h"
 #include "terminal.h"
 
@@ -29,126 +26,6 @@ namespace owml::cli {
 namespace {
 
 using Microsoft::WRL::ComPtr;
-
-Json ScalarJson(const GgufValue& value) {
-  if (const auto text = value.AsString()) return std::string(*text);
-  if (value.type == GgufValueType::kBool) return value.AsBool().value_or(false);
-  if (const auto number = value.AsUnsigned()) return *number;
-  if (const auto number = value.AsSigned()) return *number;
-  if (const auto number = value.AsFloat()) return *number;
-  return nullptr;
-}
-
-Json ValueJson(const GgufValue& value) {
-  if (!value.is_array()) return ScalarJson(value);
-  constexpr uint64_t kShown = 8;
-  Json first = Json::array();
-  if (const auto strings = value.AsStrings()) {
-    for (const std::string_view text : *strings) {
-      if (first.size() == kShown) break;
-      first.push_back(std::string(text));
-    }
-  } else {
-    for (uint64_t i = 0; i < std::min(value.count, kShown); ++i) first.push_back(ScalarJson(value.Element(i)));
-  }
-  return {{"type", value.TypeName()}, {"count", value.count}, {"first", first}};
-}
-
-std::string ValueText(const GgufValue& value) {
-  constexpr size_t kWidth = 72;
-  if (!value.is_array()) {
-    const Json scalar = ScalarJson(value);
-    return scalar.is_string() ? OneLine(scalar.get<std::string>(), kWidth) : CompactJson(scalar);
-  }
-  const std::string first = CompactJson(ValueJson(value)["first"]);
-  return fmt::format("{} x {}", Grouped(value.count), OneLine(first, kWidth - 20));
-}
-
-// Which engine would run a GGUF file and why, or why none does.
-struct EngineOfFile {
-  explicit EngineOfFile(const std::string& path) {
-    OWML_ENGINE engine = OWML_ENGINE_AUTO;
-    BSTR why = nullptr;
-    if (FAILED(OwmlFindEngine(openwinml::ToWide(path).c_str(), &engine, &why))) {
-      reason = openwinml::LastErrorMessage();
-      return;
-    }
-    name = engine == OWML_ENGINE_NATIVE ? "native" : "llama.cpp";
-    reason = openwinml::ToUtf8(why);
-    SysFreeString(why);
-  }
-
-  std::string name;  // empty where there is none
-  std::string reason;
-};
-
-int InspectGguf(const std::string& path, std::span<const std::byte> bytes, bool as_json) {
-  const GgufFile file = GgufFile::Parse(bytes, "'" + path + "'");
-  struct Total {
-    uint64_t tensors = 0;
-    uint64_t elements = 0;
-    uint64_t bytes = 0;
-  };
-  std::map<std::string, Total> types;
-  Total all;
-  for (const GgufTensor& tensor : file.tensors()) {
-    for (Total* total : {&types[std::string(InfoOf(tensor.type).name)], &all}) {
-      ++total->tensors;
-      total->elements += tensor.ElementCount();
-      total->bytes += tensor.data.size();
-    }
-  }
-  const std::string architecture(file.metadata().FindString("general.architecture").value_or("unknown"));
-  const std::optional<uint64_t> context = file.metadata().FindUInt64(architecture + ".context_length");
-  const EngineOfFile engine(path);
-
-  if (as_json) {
-    Json report = {{"file", path},
-                   {"format", "GGUF"},
-                   {"version", file.version()},
-                   {"bytes", bytes.size()},
-                   {"architecture", architecture},
-                   {"engine", engine.name.empty() ? Json(nullptr) : Json(engine.name)},
-                   {"engineReason", engine.reason},
-                   {"contextLength", context ? Json(*context) : Json(nullptr)},
-                   {"tensorCount", all.tensors},
-                   {"parameterCount", all.elements}};
-    for (const GgufEntry& entry : file.metadata().entries())
-      report["metadata"][std::string(entry.key)] = ValueJson(entry.value);
-    for (const auto& [name, total] : types) {
-      report["tensorTypes"][name] = {{"tensors", total.tensors}, {"elements", total.elements}, {"bytes", total.bytes}};
-    }
-    for (const GgufTensor& tensor : file.tensors()) {
-      report["tensors"].push_back(
-          {{"name", std::string(tensor.name)},
-           {"type", InfoOf(tensor.type).name},
-           {"shape", std::vector<uint64_t>(tensor.dims.begin(), tensor.dims.begin() + tensor.rank)},
-           {"bytes", tensor.data.size()}});
-    }
-    PrintJson(report);
-    return kOk;
-  }
-  std::printf("%s  GGUF version %u, %s, %s\n",
-              Styled(stdout, Style::kBold, std::filesystem::path(path).filename().string()).c_str(), file.version(),
-              OneLine(architecture, 64).c_str(), HumanBytes(bytes.size()).c_str());
-  std::printf("parameters %s, context length %s\n", Grouped(all.elements).c_str(),
-              context ? Grouped(*context).c_str() : "not declared");
-  std::printf("engine %s: %s\n\n", engine.name.empty() ? "none" : engine.name.c_str(), engine.reason.c_str());
-  Table tensors({"tensor type", "tensors", "elements", "bytes"});
-  tensors.AlignRight(1).AlignRight(2).AlignRight(3);
-  for (const auto& [name, total] : types) {
-    tensors.Add({name, Grouped(total.tensors), Grouped(total.elements), Grouped(total.bytes)});
-  }
-  tensors.Add({"all", Grouped(all.tensors), Grouped(all.elements), Grouped(all.bytes)});
-  tensors.Print(stdout);
-  std::printf("\n");
-  Table metadata({"key", "type", "value"});
-  for (const GgufEntry& entry : file.metadata().entries()) {
-    metadata.Add({OneLine(entry.key, 64), entry.value.TypeName(), ValueText(entry.value)});
-  }
-  metadata.Print(stdout);
-  return kOk;
-}
 
 struct OnnxPort {
   std::string name;
@@ -274,7 +151,10 @@ class OnnxInspection {
 int Inspect(const std::string& path, bool as_json) {
   const auto file = MappedFile::Open(path);
   const FileIdentity kind = IdentifyFile(file->bytes().first(std::min(file->bytes().size(), kIdentityBytes)));
-  if (kind == FileIdentity::kGguf) return InspectGguf(path, file->bytes(), as_json);
+  if (kind == FileIdentity::kGguf) {
+    InspectGguf(path, as_json);
+    return kOk;
+  }
   // Everything else goes through the runtime, which names what a foreign file is.
   const OnnxInspection inspection(path, file->bytes(), kind);
   if (as_json) {
@@ -290,7 +170,7 @@ int Inspect(const std::string& path, bool as_json) {
 void AddInspect(CLI::App& app, const Globals& globals, Action& action) {
   auto path = std::make_shared<std::string>();
   CLI::App* verb = app.add_subcommand("inspect", "Show what a model file holds");
-  verb->add_option("FILE", *path, "An .onnx, .ort or .gguf file")->required();
+  verb->add_option("FILE", *path, "An .onnx, .ort or .gguf file, of a sharded GGUF model the first")->required();
   verb->footer(
       "Free dimensions show their name, or ? where they have none.\n\nExamples:\n"
       "  owml inspect model.onnx\n"

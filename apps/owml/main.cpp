@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/cpu_info.h"
+#include "base/error.h"
 #include "commands.h"
 #include "failure.h"
 #include "json_output.h"
@@ -100,6 +101,8 @@ int Main(int argc, char** argv) {
     return FlushOutput(action());
   } catch (const Failure& failure) {
     return Report(failure.what(), failure.code(), failure.exit_code(), globals.json);
+  } catch (const Error& error) {
+    return Report(error.what(), error.code(), kFailed, globals.json);
   } catch (const std::bad_alloc&) {
     return Report("out of memory", E_OUTOFMEMORY, kFailed, globals.json);
   } catch (const std::exception& error) {

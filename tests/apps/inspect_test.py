@@ -142,3 +142,83 @@ def test_inspect_names_the_engine_of_a_gguf_file_and_why(owml, gguf):
     report = owml("inspect", gguf, "--json", env={"OWML_ENGINE": "native"}).json()
     assert report["engine"] == "native" and "OWML_ENGINE" in report["engineReason"]
     assert "engine native: " in owml("inspect", gguf, env={"OWML_ENGINE": "native"}).out
+
+
+def shards(folder, tensors, count=None):
+    """Writes a model of one tensor a file with the gguf package; `count` of what the files say about themselves."""
+    import numpy
+    from gguf import GGUFWriter
+
+    paths = []
+    for number, (name, shape) in enumerate(tensors):
+        paths.append(folder / f"big-{number + 1:05}-of-{len(tensors):05}.gguf")
+        writer = GGUFWriter(paths[-1], "llama")
+        if number == 0:
+            writer.add_context_length(4096)
+        writer.add_uint16("split.no", number)
+        writer.add_uint16("split.count", count or len(tensors))
+        writer.add_int32("split.tensors.count", len(tensors))
+        writer.add_tensor(name, numpy.zeros(shape, numpy.float32 if number % 2 == 0 else numpy.float16))
+        writer.write_header_to_file()
+        writer.write_kv_data_to_file()
+        writer.write_tensors_to_file()
+        writer.close()
+    return paths
+
+
+TENSORS = [("token_embd.weight", (6, 64)), ("output.weight", (6, 32)), ("output_norm.weight", (64,))]
+
+
+def test_a_sharded_model_is_shown_as_a_whole(owml, tmp_path):
+    paths = shards(tmp_path, TENSORS)
+    report = owml("inspect", paths[0], "--json").json()
+    assert report["tensorCount"] == 3
+    assert report["parameterCount"] == 6 * 64 + 6 * 32 + 64
+    assert report["bytes"] == sum(os.path.getsize(path) for path in paths)
+    assert report["files"] == [
+        {"file": str(path), "bytes": os.path.getsize(path), "tensorCount": 1} for path in paths
+    ]
+    assert [(tensor["name"], tensor["file"]) for tensor in report["tensors"]] == [
+        (name, str(path)) for (name, _), path in zip(TENSORS, paths)
+    ]
+    types = {name.lower(): total for name, total in report["tensorTypes"].items()}
+    assert types["f32"] == {"tensors": 2, "elements": 6 * 64 + 64, "bytes": 4 * (6 * 64 + 64)}
+    assert types["f16"] == {"tensors": 1, "elements": 6 * 32, "bytes": 2 * 6 * 32}
+    assert report["contextLength"] == 4096
+
+    text = owml("inspect", paths[0]).out
+    assert " in 3 files\n" in text
+    assert "parameters 640, context length 4 096" in text
+    for path in paths:
+        assert path.name in text
+
+
+def test_a_model_in_one_file_lists_that_file(owml, gguf):
+    report = owml("inspect", gguf, "--json").json()
+    assert [entry["file"] for entry in report["files"]] == [gguf]
+    assert {tensor["file"] for tensor in report["tensors"]} == {gguf}
+    assert " in 1 file" not in owml("inspect", gguf).out
+
+
+def test_a_missing_shard_is_named(owml, tmp_path):
+    paths = shards(tmp_path, TENSORS)
+    os.remove(paths[1])
+    done = owml("inspect", paths[0])
+    assert (done.code, done.out) == (1, "")
+    assert done.sentence() == f"'{paths[0]}' needs 3 shards, but '{paths[1]}' is not there"
+
+
+def test_a_later_shard_points_to_the_first(owml, tmp_path):
+    paths = shards(tmp_path, TENSORS)
+    done = owml("inspect", paths[2])
+    assert (done.code, done.out) == (1, "")
+    assert done.sentence() == f"'{paths[2]}' is shard 3 of 3; load the first shard, '{paths[0]}'"
+    error = owml("inspect", paths[2], "--json").json()["error"]
+    assert (error["message"], error["hresult"]) == (done.sentence(), "0x80070057")
+
+
+def test_shards_that_do_not_belong_together_are_refused(owml, tmp_path):
+    paths = shards(tmp_path, TENSORS, count=4)
+    done = owml("inspect", paths[0])
+    assert (done.code, done.out) == (1, "")
+    assert "the first of 4 shards" in done.sentence()
