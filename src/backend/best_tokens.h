@@ -7,6 +7,8 @@
 
 namespace owml {
 
+struct InputValue;
+
 struct TokenLogit {
   int32_t token = 0;
   float logit = 0;
@@ -18,10 +20,10 @@ class BestTokens {
 
   virtual uint32_t max_best_tokens() const = 0;
 
-  // Appends `tokens` and fills `best` with the highest logits of the last position in descending order, the lowest
-  // token first among equals; one that is not a number or plus infinity comes before all. Throws as Run does, and
-  // E_INVALIDARG for an empty list or one longer than max_best_tokens().
-  virtual void RunForBest(std::span<const int32_t> tokens, std::span<TokenLogit> best) = 0;
+  // A run (BackendSession::Run) that writes no output and fills `best` with the highest logits of the last position in
+  // descending order, the lowest token first among equals; one that is not a number or plus infinity comes before all.
+  // Throws as Run does, and E_INVALIDARG for an empty list or one longer than max_best_tokens().
+  virtual void RunForBest(std::span<const InputValue> inputs, std::span<TokenLogit> best) = 0;
 };
 
 }  // namespace owml

@@ -25,7 +25,8 @@ TokenPorts::TokenPorts(uint64_t vocabulary_size) {
   schema_.outputs.push_back({"logits", DType::kFloat32, {1, 1, vocabulary_size}, {"", "", ""}});
 }
 
-std::span<const int32_t> TokenPorts::TokensOf(const InputValue& input) const {
+std::span<const int32_t> TokenPorts::TokensOf(std::span<const InputValue> inputs) const {
+  const InputValue& input = inputs[0];
   if (!input.bound) throw Error(E_INVALIDARG, "input 0 ('tokens') has no tensor");
   const TensorSpec& spec = schema_.inputs[0];
   const TensorView& view = input.view;

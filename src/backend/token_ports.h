@@ -27,7 +27,7 @@ class TokenPorts {
   // asked for them, else room for one row. What append throws leaves `outputs` as they were.
   template <class Append>
   void Run(std::span<const InputValue> inputs, std::span<OutputValue> outputs, Append&& append) {
-    const std::span<const int32_t> tokens = TokensOf(inputs[0]);
+    const std::span<const int32_t> tokens = TokensOf(inputs);
     OutputValue& output = outputs[0];
     TensorBuffer made;
     float* const logits = LogitsOf(output, &made);
@@ -35,8 +35,10 @@ class TokenPorts {
     if (output.wanted && !output.destination) output.produced = std::move(made);
   }
 
+  // The tokens of a run, checked.
+  std::span<const int32_t> TokensOf(std::span<const InputValue> inputs) const;
+
  private:
-  std::span<const int32_t> TokensOf(const InputValue& input) const;
   // The caller's memory, or `made` when the row is left to the session; null when the output is not wanted.
   float* LogitsOf(const OutputValue& output, TensorBuffer* made);
 

@@ -166,6 +166,12 @@ RunPlan MakePlan(const PipelineCore& core, std::vector<size_t> order, const std:
     feed.kind = InputFeed::Kind::kFeedback;
     feed.retained = e;
   }
+  // Another stage, or the next iteration, would miss the outputs that such a run does not write.
+  if (prepared.size() == 1 && plan.feedback.empty() && prepared.front().session) {
+    const BestTokens* const ability = prepared.front().session->best_tokens();
+    plan.max_best = ability ? ability->max_best_tokens() : 0;
+    plan.best.reserve(plan.max_best);
+  }
   return plan;
 }
 

@@ -2,6 +2,10 @@
 // See pipeline.h.
 #include "runtime/pipeline.h"
 
+#include <openwinml/pipeline_best_tokens.h>
+
+#include <string>
+
 #include "com/guard.h"
 #include "com/implements.h"
 #include "runtime/run.h"
@@ -11,10 +15,15 @@ namespace {
 
 // Spec-open: the two asynchronous interfaces are always there; capabilities NONE and the refusal tell that they do not
 // work.
-class Pipeline final
-    : public Implements<Pipeline, IWinMLPipeline, IWinMLPipelineExecution, IWinMLPipelineIterationExecution> {
+class Pipeline final : public Implements<Pipeline, IWinMLPipeline, IWinMLPipelineExecution,
+                                         IWinMLPipelineIterationExecution, IOwmlPipelineBestTokens> {
  public:
   explicit Pipeline(std::shared_ptr<PipelineCore> core) : core_(std::move(core)) {}
+
+  // Settled by Build, before which nobody has this object.
+  bool OffersInterface(REFIID iid) const noexcept {
+    return max_best() != 0 || !IsEqualGUID(iid, __uuidof(IOwmlPipelineBestTokens));
+  }
 
   HRESULT STDMETHODCALLTYPE Run() noexcept override {
     return Guard("IWinMLPipeline::Run", [&] { RunPipeline(*core_); });
@@ -47,7 +56,27 @@ class Pipeline final
     });
   }
 
+  HRESULT STDMETHODCALLTYPE GetMaxBestTokenCount(UINT32* count) noexcept override {
+    return Guard("IOwmlPipelineBestTokens::GetMaxBestTokenCount", [&] {
+      RequireOut(count, "count");
+      *count = max_best();
+    });
+  }
+
+  HRESULT STDMETHODCALLTYPE RunForBestTokens(UINT32 bestCount, OWML_TOKEN_LOGIT* best) noexcept override {
+    return Guard("IOwmlPipelineBestTokens::RunForBestTokens", [&] {
+      RequirePointer(best, "best");
+      if (bestCount == 0 || bestCount > max_best()) {
+        throw Error(E_INVALIDARG,
+                    "bestCount is " + std::to_string(bestCount) + "; a run gives 1 to " + std::to_string(max_best()));
+      }
+      RunForBest(*core_, {best, bestCount});
+    });
+  }
+
  private:
+  uint32_t max_best() const noexcept { return core_->plan.max_best; }
+
   [[noreturn]] void RefuseSubmission() {
     const ExclusiveUse use(*core_);
     throw Error(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),

@@ -2,6 +2,7 @@
 // See run.h; processor stages are called by run_processor.cpp.
 #include "runtime/run.h"
 
+#include <algorithm>
 #include <cstring>
 #include <exception>
 
@@ -63,7 +64,8 @@ bool StaysInPlace(const StageNode& node, const StagePlan& plan, const StatePair&
          node.inputs[pair.input] && node.outputs[pair.output].state != OutputState::kCallerBound;
 }
 
-void RunModelStage(PipelineCore& core, StageNode& node, StagePlan& plan) {
+// Views of what a model stage takes, and the locks that they need.
+void TakeInputs(PipelineCore& core, const StageNode& node, StagePlan& plan) {
   const auto access_mode = [&](uint32_t input) {
     for (const StatePair& pair : node.options.state_pairs) {
       if (pair.input == input && StaysInPlace(node, plan, pair)) return AccessMode::kReadWrite;
@@ -85,7 +87,10 @@ void RunModelStage(PipelineCore& core, StageNode& node, StagePlan& plan) {
     const AccessMode mode = connected ? AccessMode::kRead : access_mode(i);
     SetView(value.view, plan.accesses.emplace_back(tensor, mode, plan.input_labels[i].c_str()).view());
   }
+}
 
+void RunModelStage(PipelineCore& core, StageNode& node, StagePlan& plan) {
+  TakeInputs(core, node, plan);
   for (uint32_t o = 0; o < plan.output_values.size(); ++o) {
     OutputValue& value = plan.output_values[o];
     const OutputSlot& slot = node.outputs[o];
@@ -235,6 +240,26 @@ void RunPipeline(PipelineCore& core) {
     }
   }
   Publish(core);
+}
+
+void RunForBest(PipelineCore& core, std::span<OWML_TOKEN_LOGIT> best) {
+  const ExclusiveUse use(core);
+  StageNode& node = *core.stages.front();
+  StagePlan& plan = core.plan.stages.front();
+  for (size_t o = 0; o < node.outputs.size(); ++o) {
+    if (node.outputs[o].state == OutputState::kUnpublished) continue;
+    throw Error(E_NOT_VALID_STATE, plan.output_labels[o] + " is bound or requested; a run for the best tokens writes " +
+                                       "no output, so reset it first (IWinMLStage::ResetOutput)");
+  }
+  RequireInputs(core);
+  const RunScratch scratch(core.plan);
+  node.step_pending = false;
+  TakeInputs(core, node, plan);
+  core.plan.best.resize(best.size());
+  node.session->best_tokens()->RunForBest(plan.input_values, core.plan.best);
+  std::ranges::transform(core.plan.best, best.begin(), [](const TokenLogit& entry) {
+    return OWML_TOKEN_LOGIT{static_cast<UINT32>(entry.token), entry.logit};
+  });
 }
 
 void ResetPipeline(PipelineCore& core) {

@@ -56,6 +56,8 @@ struct RunPlan {
   std::vector<StageValue> retained;  // by feedback edge; empty before the first successful run and after a reset
   std::vector<StageValue> next;      // scratch: becomes `retained` when the run succeeds
   std::vector<ComPtr<IWinMLTensor>> publications;  // scratch
+  uint32_t max_best = 0;                           // most that RunForBest gives; 0 = it cannot run the pipeline
+  std::vector<TokenLogit> best;                    // scratch of it
 };
 
 }  // namespace owml

@@ -1,5 +1,7 @@
-// A steady-state Run with bound inputs and outputs takes no memory.
+// A steady-state Run with bound inputs and outputs takes no memory, nor does one that gives the highest logits.
 // Mirrors src/runtime/run.cpp; a program of its own, because it replaces operator new.
+#include <openwinml/pipeline_best_tokens.h>
+
 #include <cstdlib>
 #include <new>
 
@@ -28,7 +30,7 @@ namespace owml::test {
 namespace {
 
 // Adds one to every float; takes no memory itself when its output is bound.
-class PlusOneSession final : public BackendSession {
+class PlusOneSession final : public BackendSession, private BestTokens {
  public:
   explicit PlusOneSession(const Schema& schema) : schema_(schema) {}
   const Schema& schema() const override { return schema_; }
@@ -39,8 +41,14 @@ class PlusOneSession final : public BackendSession {
     const std::span<float> to = Floats(outputs[0].destination.value());
     std::transform(from.begin(), from.end(), to.begin(), PlusOne);
   }
+  BestTokens* best_tokens() override { return this; }
 
  private:
+  uint32_t max_best_tokens() const override { return 3; }
+  void RunForBest(std::span<const InputValue> inputs, std::span<TokenLogit> best) override {
+    for (size_t i = 0; i < best.size(); ++i) best[i] = {static_cast<int32_t>(i), Floats(inputs[0].view)[i]};
+  }
+
   const Schema& schema_;
 };
 
@@ -109,6 +117,23 @@ TEST_F(RunAllocation, ConnectedStagesWithBoundTensorsTakeNone) {
   const ComPtr<IWinMLPipeline> pipeline = Build();
   EXPECT_EQ(0, AllocationsOfARun(pipeline.Get()));
   EXPECT_EQ((std::vector<float>{6, 7, 8}), Contents<float>(output.Get()));
+}
+
+TEST_F(RunAllocation, ARunForTheBestTokensTakesNone) {
+  const ComPtr<IWinMLStage> stage = AddPlusOne();
+  ASSERT_EQ(S_OK, stage->BindInput(0, Float32({3}, {1, 2, 3}).Get()));
+  const ComPtr<IWinMLPipeline> pipeline = Build();
+  const auto best = Query<IOwmlPipelineBestTokens>(pipeline.Get());
+  ASSERT_TRUE(best);
+  OWML_TOKEN_LOGIT list[3] = {};
+  ASSERT_EQ(S_OK, best->RunForBestTokens(1, list));
+  g_allocations = 0;
+  g_counting = true;
+  const HRESULT result = best->RunForBestTokens(3, list);
+  g_counting = false;
+  EXPECT_EQ(S_OK, result);
+  EXPECT_EQ(0, g_allocations);
+  EXPECT_EQ(list[2].logit, 3);
 }
 
 TEST_F(RunAllocation, ANewBindingTakesNoneEither) {

@@ -374,6 +374,10 @@ STRUCTS = {
         ("embeddingLength", "u32", 0, 16, "UINT32"),
         ("embeddingDataType", "i32", 0, 20, "WINML_TENSOR_DATA_TYPE"),
     )),
+    "OWML_TOKEN_LOGIT": (8, (
+        ("tokenId", "u32", 0, 0, "UINT32"),
+        ("logit", "f32", 0, 4, "FLOAT"),
+    )),
     "WINML_CHAT_MESSAGE": (16, (
         ("role", "ptr", 0, 0, "LPCWSTR"),
         ("content", "ptr", 0, 8, "LPCWSTR"),
@@ -777,6 +781,10 @@ INTERFACES = {
         ("ClearEmbeddingSegment", 7, (("inputIndex", "u32", "in", "UINT32"),)),
         ("CreateMediaEncoderFromPipeline", 8, (("pipeline", "ptr", "in", "IWinMLPipeline*"), ("inputStage", "ptr", "in", "IWinMLStage*"), ("inputIndex", "u32", "in", "UINT32"), ("outputStage", "ptr", "in", "IWinMLStage*"), ("outputIndex", "u32", "in", "UINT32"), ("encoder", "ptr", "out", "IWinMLMediaEncoder**"))),
         ("GetCapabilities", 9, (("capabilities", "ptr", "out", "WINML_SEGMENTED_SEQUENCE_CAPABILITIES*"),)),
+    )),
+    "IOwmlPipelineBestTokens": ("5d0c8b1f-73e2-4a96-8f4e-1b90d7a2c635", "IUnknown", (
+        ("GetMaxBestTokenCount", 3, (("count", "ptr", "out", "UINT32*"),)),
+        ("RunForBestTokens", 4, (("bestCount", "u32", "in", "UINT32"), ("best", "ptr", "out", "OWML_TOKEN_LOGIT*"))),
     )),
     "IWinMLTokenizer": ("a7c1d5e3-9f48-4b62-8d1a-3e5c7f2b0a94", "IUnknown", (
         ("Encode", 3, (("text", "ptr", "in", "LPCWSTR"), ("flags", "i32", "in", "WINML_TOKENIZER_ENCODE_FLAGS"), ("tokenCount", "ptr", "out", "UINT32*"), ("tokenIds", "ptr", "out", "UINT32**"))),

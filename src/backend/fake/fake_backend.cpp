@@ -25,7 +25,7 @@ TensorBuffer Allocate(DType dtype, Dims dims) {
   return buffer;
 }
 
-class FakeSession final : public BackendSession, public SequenceState, public SpeculativeSteps {
+class FakeSession final : public BackendSession, public SequenceState, public SpeculativeSteps, public BestTokens {
  public:
   FakeSession(std::shared_ptr<FakeScript> script, const SessionOptions& options)
       : script_(std::move(script)), schema_(script_->built.value_or(script_->schema)), capacity_(script_->capacity) {
@@ -45,12 +45,7 @@ class FakeSession final : public BackendSession, public SequenceState, public Sp
   SessionReport report() const override { return report_; }
 
   void Run(std::span<const InputValue> inputs, std::span<OutputValue> outputs) override {
-    if (script_->during_run) script_->during_run();
-    CheckInputs(inputs);
-    const uint64_t tokens = inputs.empty() || !inputs[0].bound ? 0 : ElementCount(inputs[0].view.dims).value();
-    if (script_->stateful && tokens > capacity_ - position_) {
-      throw Error(HRESULT_FROM_WIN32(ERROR_INSUFFICIENT_BUFFER), "the sequence is full");
-    }
+    const uint64_t tokens = BeginRun(inputs);
     std::vector<TensorBuffer> made = MakeOutputs(inputs);
     std::vector<TensorView> views;
     for (const TensorBuffer& buffer : made) views.push_back(buffer.view);
@@ -82,7 +77,17 @@ class FakeSession final : public BackendSession, public SequenceState, public Sp
   }
   SequenceState* sequence_state() override { return script_->stateful ? this : nullptr; }
   SpeculativeSteps* speculative_steps() override { return script_->step_width != 0 ? this : nullptr; }
+  BestTokens* best_tokens() override { return script_->best_tokens != 0 ? this : nullptr; }
   ProfiledRuns* profiled_runs() override { return script_->profile.get(); }
+
+  uint32_t max_best_tokens() const override { return script_->best_tokens; }
+  void RunForBest(std::span<const InputValue> inputs, std::span<TokenLogit> best) override {
+    const uint64_t tokens = BeginRun(inputs);
+    for (size_t i = 0; i < best.size(); ++i) best[i] = {static_cast<int32_t>(7 + i), 0.5f - static_cast<float>(i)};
+    ThrowIf(script_->run_result, "the script says that the run fails");
+    if (script_->stateful) position_ += tokens;
+    ++script_->runs;
+  }
 
   uint64_t capacity() const override { return capacity_; }
   std::optional<uint64_t> declared_capacity() const override { return script_->declared_capacity; }
@@ -121,6 +126,17 @@ class FakeSession final : public BackendSession, public SequenceState, public Sp
   }
 
  private:
+  // The elements of input 0, which there is room for.
+  uint64_t BeginRun(std::span<const InputValue> inputs) const {
+    if (script_->during_run) script_->during_run();
+    CheckInputs(inputs);
+    const uint64_t tokens = inputs.empty() || !inputs[0].bound ? 0 : ElementCount(inputs[0].view.dims).value();
+    if (script_->stateful && tokens > capacity_ - position_) {
+      throw Error(HRESULT_FROM_WIN32(ERROR_INSUFFICIENT_BUFFER), "the sequence is full");
+    }
+    return tokens;
+  }
+
   // What the contract asks of every session.
   void CheckInputs(std::span<const InputValue> inputs) const {
     for (size_t i = 0; i < inputs.size(); ++i) {

@@ -34,6 +34,8 @@ struct FakeScript {
 
   std::shared_ptr<ProfiledRuns> profile;  // null: the session cannot tell
 
+  uint32_t best_tokens = 0;  // most that RunForBest gives: token 7 with 0.5, 8 with -0.5, ...; 0 = it cannot
+
   bool refuses_batch_size = false;  // as a backend without that option
 
   // Failures; S_OK = none.

@@ -111,9 +111,9 @@ void NativeSession::Run(std::span<const InputValue> inputs, std::span<OutputValu
   });
 }
 
-void NativeSession::RunForBest(std::span<const int32_t> tokens, std::span<TokenLogit> best) {
+void NativeSession::RunForBest(std::span<const InputValue> inputs, std::span<TokenLogit> best) {
   const auto count = static_cast<uint32_t>(std::min<size_t>(best.size(), UINT32_MAX));
-  Append({kSlot, tokens, LogitRows::kLast, /*best=*/true}, {.best = best, .best_count = count});
+  Append({kSlot, ports_.TokensOf(inputs), LogitRows::kLast, /*best=*/true}, {.best = best, .best_count = count});
   pending_.reset();
 }
 

@@ -50,7 +50,7 @@ class NativeSession final : public BackendSession,
 
   // BestTokens
   uint32_t max_best_tokens() const override { return std::min(kMaxBestTokens, row_stride()); }
-  void RunForBest(std::span<const int32_t> tokens, std::span<TokenLogit> best) override;
+  void RunForBest(std::span<const InputValue> inputs, std::span<TokenLogit> best) override;
 
   // CancellableRuns
   void Watch(std::shared_ptr<CancellationCheck> check) override { check_ = std::move(check); }

@@ -193,7 +193,8 @@ bool Generation::Canceled() const {
 
 bool Generation::EvaluatePrompt() {
   GenerationPipelines& pipelines = sequence_->pipelines();
-  pipelines.Publish();
+  // Drafts and constraints look at whole rows.
+  pipelines.Publish(speculation_ || constraint_ ? 0 : chain_->DecidingCount());
   if (!continues_) sequence_->Forget();
   std::span<const uint32_t> rest = prompt_;
   size_t run = rest.size();
@@ -232,6 +233,7 @@ uint32_t Generation::StepAndChoose() {
 uint32_t Generation::Choose() {
   GenerationPipelines& pipelines = sequence_->pipelines();
   if (pipelines.last_kind() == WINML_TEXT_GENERATION_OUTPUT_KIND_SAMPLED_TOKEN) return pipelines.ReadToken();
+  if (pipelines.gave_best()) return chain_->PickOfHighest(pipelines.ReadBest(), pipelines.vocabulary_size());
   const std::span<const float> logits = pipelines.ReadLogits();
   const uint32_t token = constraint_ ? ChooseAllowed(logits) : chain_->Pick(logits);
   pipelines.ReleaseLogits();

@@ -26,11 +26,17 @@ GenerationPipelines::Phase::Phase(const PhaseParts& its_parts, const char* its_n
       input(parts.token_input.stage.Get(), parts.token_input.index, token_target,
             "the " + name + " token input " + std::to_string(parts.token_input.index)),
       output(parts.output.stage.Get(), parts.output.index, parts.output_kind,
-             "the " + name + " output " + std::to_string(parts.output.index)) {}
+             "the " + name + " output " + std::to_string(parts.output.index)),
+      best(parts.pipeline.Get(), "the " + name + " pipeline") {}
 
 void GenerationPipelines::Phase::Run(std::span<const uint32_t> tokens) {
   output.ReleaseLogits();  // a bound output could not be written under our lock
   if (!tokens.empty()) input.Bind(tokens);
+  if (best.asked()) {
+    if (best.Run()) return;
+    best.Ask(0, 0);
+    output.Publish();
+  }
   ClearThreadError();
   const HRESULT result = parts.pipeline->Run();
   if (FAILED(result)) ThrowResult(result, "running the " + name + " pipeline");
@@ -100,7 +106,14 @@ void GenerationPipelines::BindCallerOutputs() {
   }
 }
 
-void GenerationPipelines::Publish() {
+// A pipeline of one stage is the only kind that gives its highest logits alone, so that they are those of the output.
+void GenerationPipelines::Publish(uint32_t deciding) {
+  const bool one_stage =
+      unified() && SameObject(prompt_->parts.token_input.stage.Get(), prompt_->parts.output.stage.Get());
+  if (prompt_->best.Ask(one_stage && gives_logits() ? deciding : 0, vocabulary_size())) {
+    prompt_->output.Withdraw();
+    return;
+  }
   prompt_->output.Publish();
   if (decode_ != prompt_) decode_->output.Publish();
 }

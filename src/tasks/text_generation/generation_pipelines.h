@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "tasks/text_generation/best_tokens_output.h"
 #include "tasks/text_generation/composition.h"
 #include "tasks/text_generation/step_output.h"
 #include "tasks/text_generation/token_input.h"
@@ -54,13 +55,14 @@ class GenerationPipelines {
   // Binds the caller's outputs.
   void BindCallerOutputs();
 
-  // Asks for the outputs that nobody publishes yet.
-  void Publish();
+  // Asks for what the next runs are to give. `deciding` logits, the highest, are all that is read of a row, 0 = more
+  // is: then, and where the pipeline cannot give them alone, the outputs that nobody publishes yet.
+  void Publish(uint32_t deciding);
 
   // Back to an empty sequence.
   void Forget();
 
-  // The next part of a prompt. Afterwards ReadToken or ReadLogits give what follows it.
+  // The next part of a prompt. Afterwards ReadToken, ReadLogits or ReadBest give what follows it.
   void RunPrompt(std::span<const uint32_t> tokens);
 
   // The token chosen last.
@@ -71,6 +73,9 @@ class GenerationPipelines {
   std::span<const float> ReadLogits() { return last_->output.ReadLogits(); }
   void ReleaseLogits() noexcept { last_->output.ReleaseLogits(); }
   uint32_t ReadToken() { return last_->output.ReadToken(); }
+  // The run gave its highest logits, as many as were asked for, instead of a row of vocabulary_size() logits.
+  bool gave_best() const { return last_->best.asked(); }
+  std::span<const TokenCandidate> ReadBest() const { return last_->best.Read(); }
 
   // The logits after each of several tokens in one step of a unified pipeline. They count as consumed when
   // CommitAcceptedPrefix says how many of them stay.
@@ -97,6 +102,7 @@ class GenerationPipelines {
     std::string name;
     TokenInput input;
     StepOutput output;
+    BestTokensOutput best;
     size_t bound_outputs = 0;  // of parts.caller_outputs
   };
 

@@ -24,6 +24,14 @@ class SamplingChain {
   // ... and the choice among candidates in ascending order of their tokens.
   uint32_t Pick(std::span<const TokenCandidate> candidates) { return sampler_.Pick(candidates, generated_); }
 
+  // How many of the highest logits settle what Pick gives, as TokenSampler::DecidingCount; 0 = every logit may count.
+  uint32_t DecidingCount() const noexcept { return penalties_.active() ? 0 : sampler_.DecidingCount(); }
+
+  // Pick where only these are known, in ascending order of their tokens, of a row of `row_size`.
+  uint32_t PickOfHighest(std::span<const TokenCandidate> highest, size_t row_size) {
+    return sampler_.PickOfHighest(highest, row_size, generated_);
+  }
+
   // The token that Pick gave becomes part of the sequence.
   void Accept(uint32_t token);
 

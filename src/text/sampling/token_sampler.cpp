@@ -91,19 +91,25 @@ uint32_t TokenSampler::Pick(std::span<const float> logits, uint64_t draw) {
   return Draw(highest, draw);
 }
 
-uint32_t TokenSampler::Pick(std::span<const TokenCandidate> candidates, uint64_t draw) {
+uint32_t TokenSampler::Pick(std::span<const TokenCandidate> candidates, size_t row_size, uint64_t draw) {
   const TokenCandidate* best = nullptr;
   logits_.clear();
   tokens_.clear();
   for (const TokenCandidate& candidate : candidates) {
-    if (!(candidate.logit <= kMost)) ThrowBadLogit(candidate.token, candidate.logit, candidates.size());
+    if (!(candidate.logit <= kMost)) ThrowBadLogit(candidate.token, candidate.logit, row_size);
     if (candidate.logit == kRuledOut) continue;
     if (!best || candidate.logit > best->logit) best = &candidate;
     logits_.push_back(candidate.logit);
     tokens_.push_back(candidate.token);
   }
-  if (!best) ThrowNothingLeft(candidates.size());
+  if (!best) ThrowNothingLeft(row_size);
   return settings_.temperature == 0 ? best->token : Draw(best->logit, draw);
+}
+
+// One more than top-k keeps: whether there are more decides in which order those that stay are added up.
+uint32_t TokenSampler::DecidingCount() const noexcept {
+  if (settings_.temperature == 0) return 1;
+  return settings_.top_k == 0 || settings_.top_k == UINT32_MAX ? 0 : settings_.top_k + 1;
 }
 
 uint32_t TokenSampler::Draw(float highest, uint64_t draw) {

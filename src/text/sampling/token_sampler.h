@@ -27,9 +27,22 @@ class TokenSampler {
   uint32_t Pick(std::span<const float> logits, uint64_t draw);
 
   // The same among `candidates`, which are in ascending order of their tokens.
-  uint32_t Pick(std::span<const TokenCandidate> candidates, uint64_t draw);
+  uint32_t Pick(std::span<const TokenCandidate> candidates, uint64_t draw) {
+    return Pick(candidates, candidates.size(), draw);
+  }
+
+  // How many of the highest logits of a row settle what Pick gives or throws, the lowest token first among equals and
+  // one that is no number or plus infinity before all others; 0 = every logit may count.
+  uint32_t DecidingCount() const noexcept;
+
+  // Pick for a row of `row_size` logits of which these are the DecidingCount() highest, in ascending order of their
+  // tokens.
+  uint32_t PickOfHighest(std::span<const TokenCandidate> highest, size_t row_size, uint64_t draw) {
+    return Pick(highest, row_size, draw);
+  }
 
  private:
+  uint32_t Pick(std::span<const TokenCandidate> candidates, size_t row_size, uint64_t draw);
   // Of logits_ and tokens_, whose highest logit is `highest`.
   uint32_t Draw(float highest, uint64_t draw);
   void KeepTopK();

@@ -10,6 +10,12 @@
 namespace owml::test {
 namespace {
 
+// A run of `tokens` that gives the highest logits.
+void RunForBest(BackendSession& session, std::vector<int32_t> tokens, std::span<TokenLogit> best) {
+  const InputValue input{true, TokenView(tokens)};
+  session.best_tokens()->RunForBest({&input, 1}, best);
+}
+
 class NativeSessionTest : public testing::Test {
  protected:
   void SetUp() override { model_ = LoadNative(folder_.Write("tiny.gguf", TinyLlama().Bytes())); }
@@ -53,13 +59,12 @@ TEST_F(NativeSessionTest, AFileThatIsCutWhileItIsUsedIsAnErrorAndLeavesTheSequen
 TEST_F(NativeSessionTest, TheBestTokensOfARunAreThoseOfItsLogits) {
   const auto whole = Session(), session = Session();
   ASSERT_NE(session->best_tokens(), nullptr);
-  BestTokens& best_tokens = *session->best_tokens();
-  EXPECT_EQ(best_tokens.max_best_tokens(), 64u);
+  EXPECT_EQ(session->best_tokens()->max_best_tokens(), 64u);
   std::vector<int32_t> fed = {1, 75, 104, 111};
   for (int i = 0; i < 10; ++i) {
     const auto logits = RunTokens(*whole, fed);
     std::vector<TokenLogit> best(i % 2 ? 1 : 64);
-    best_tokens.RunForBest(fed, best);
+    RunForBest(*session, fed, best);
     EXPECT_EQ(best[0].token, Best(logits));
     for (const TokenLogit& entry : best) EXPECT_EQ(entry.logit, logits[static_cast<size_t>(entry.token)]);
     EXPECT_TRUE(std::ranges::is_sorted(best, std::greater(), &TokenLogit::logit));
@@ -73,13 +78,18 @@ TEST_F(NativeSessionTest, ARefusedRunForTheBestTokensLeavesTheSequence) {
   const std::vector<int32_t> tokens = {1, 75}, outside = {1, 259};
   std::vector<TokenLogit> best(65);
   const auto code = [&](const std::vector<int32_t>& fed, size_t count) {
-    return FailureOf([&] { session->best_tokens()->RunForBest(fed, std::span(best).first(count)); }).code;
+    return FailureOf([&] { RunForBest(*session, fed, std::span(best).first(count)); }).code;
   };
   EXPECT_EQ(code(tokens, 0), E_INVALIDARG);
   EXPECT_EQ(code(tokens, 65), E_INVALIDARG);
   EXPECT_EQ(code(outside, 1), E_INVALIDARG);
   EXPECT_EQ(code({}, 1), E_INVALIDARG);
   EXPECT_EQ(code(std::vector<int32_t>(257, 1), 1), HRESULT_FROM_WIN32(ERROR_INSUFFICIENT_BUFFER));
+  const InputValue unbound;
+  EXPECT_EQ(FailureOf([&] {
+              session->best_tokens()->RunForBest({&unbound, 1}, std::span(best).first(1));
+            }).code,
+            E_INVALIDARG);
   EXPECT_EQ(session->sequence_state()->position(), 0u);
 }
 
@@ -93,8 +103,7 @@ TEST_F(NativeSessionTest, AmongEqualLogitsTheLowestTokenIsTheBest) {
   SessionOptions options;
   options.intra_op_threads = 2;
   std::vector<TokenLogit> best(3);
-  const std::vector<int32_t> tokens = {1, 75};
-  model->CreateSession(options)->best_tokens()->RunForBest(tokens, best);
+  RunForBest(*model->CreateSession(options), {1, 75}, best);
   EXPECT_EQ(best[0].token, 7);
   EXPECT_EQ(best[1].token, 78);
   EXPECT_EQ(best[2].token, 200);

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <WinMLRuntime.h>
+#include <openwinml/pipeline_best_tokens.h>
 #include <openwinml/stage_cancellation.h>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <stdexcept>
@@ -21,7 +23,8 @@ class StrangerModel final : public IWinMLPipeline,
                             public IWinMLStage,
                             public IWinMLStageSchema,
                             public IWinMLStatefulStage,
-                            public IOwmlStageCancellation {
+                            public IOwmlStageCancellation,
+                            public IOwmlPipelineBestTokens {
  public:
   explicit StrangerModel(UINT32 vocabulary) : vocabulary_(vocabulary) {
     // A letter (see StrangerTokenizer) that depends on everything before it.
@@ -56,7 +59,9 @@ class StrangerModel final : public IWinMLPipeline,
   UINT32 predictor_limit = 0;
   std::function<Tokens(const Tokens& sequence, UINT32 pending, UINT32 count)> predicts;
   bool can_end_runs = false;  // offers IOwmlStageCancellation
-  bool all_rows = false;      // a row for each token of the run, the first ones rubbish
+  UINT32 most_best = 0;       // offers IOwmlPipelineBestTokens with as many; 0 = it does not
+  std::function<void(std::vector<OWML_TOKEN_LOGIT>*)> spoil_best = [](auto*) {};
+  bool all_rows = false;  // a row for each token of the run, the first ones rubbish
   StrangerConduct output_conduct;
 
   // What it saw.
@@ -64,6 +69,7 @@ class StrangerModel final : public IWinMLPipeline,
   Tokens sequence;
   int resets = 0;
   std::vector<Tokens> steps;  // over several positions
+  std::vector<UINT32> lists;  // lengths of those that runs gave instead of a row
   ComPtr<IWinMLCancellationSource> watched;
   bool input_bound() const { return input_ != nullptr; }
   bool output_requested() const { return requested_; }
@@ -77,6 +83,7 @@ class StrangerModel final : public IWinMLPipeline,
     if (iid == __uuidof(IWinMLStageSchema) && has_schema) *object = static_cast<IWinMLStageSchema*>(this);
     if (iid == __uuidof(IWinMLStatefulStage) && has_sequence) *object = static_cast<IWinMLStatefulStage*>(this);
     if (iid == __uuidof(IOwmlStageCancellation) && can_end_runs) *object = static_cast<IOwmlStageCancellation*>(this);
+    if (iid == __uuidof(IOwmlPipelineBestTokens) && most_best) *object = static_cast<IOwmlPipelineBestTokens*>(this);
     if (!*object) return E_NOINTERFACE;
     AddRef();
     return S_OK;
@@ -89,13 +96,30 @@ class StrangerModel final : public IWinMLPipeline,
   }
 
   HRESULT STDMETHODCALLTYPE Run() override {
-    const HRESULT result = before_run(runs.size());
+    const HRESULT result = TakeTokens();
+    if (SUCCEEDED(result) && requested_) produced_ = Output(runs.back().size());
+    return result;
+  }
+  HRESULT STDMETHODCALLTYPE GetMaxBestTokenCount(UINT32* count) override {
+    *count = most_best;
+    return S_OK;
+  }
+  HRESULT STDMETHODCALLTYPE RunForBestTokens(UINT32 count, OWML_TOKEN_LOGIT* best) override {
+    if (requested_) return E_NOT_VALID_STATE;
+    if (count == 0 || count > most_best) return E_INVALIDARG;
+    const HRESULT result = TakeTokens();
     if (FAILED(result)) return result;
-    const Tokens tokens = BoundTokens();
-    if (capacity != 0 && sequence.size() + tokens.size() > capacity) return E_FAIL;
-    runs.push_back(tokens);
-    sequence.insert(sequence.end(), tokens.begin(), tokens.end());
-    if (requested_) produced_ = Output(tokens.size());
+    const std::vector<float> logits = logits_of(sequence);
+    std::vector<OWML_TOKEN_LOGIT> all;
+    for (const float logit : logits) all.push_back({static_cast<UINT32>(all.size()), logit});
+    std::stable_sort(all.begin(), all.end(), [](const OWML_TOKEN_LOGIT& a, const OWML_TOKEN_LOGIT& b) {
+      const bool a_bad = !(a.logit <= 3e38f), b_bad = !(b.logit <= 3e38f);
+      return a_bad || b_bad ? a_bad && !b_bad : a.logit > b.logit;
+    });
+    all.resize(count);
+    spoil_best(&all);
+    std::copy(all.begin(), all.end(), best);
+    lists.push_back(count);
     return S_OK;
   }
   HRESULT STDMETHODCALLTYPE ResetExecutionState() override {
@@ -218,6 +242,16 @@ class StrangerModel final : public IWinMLPipeline,
   }
 
  private:
+  HRESULT TakeTokens() {
+    const HRESULT result = before_run(runs.size());
+    if (FAILED(result)) return result;
+    const Tokens tokens = BoundTokens();
+    if (capacity != 0 && sequence.size() + tokens.size() > capacity) return E_FAIL;
+    runs.push_back(tokens);
+    sequence.insert(sequence.end(), tokens.begin(), tokens.end());
+    return S_OK;
+  }
+
   Tokens BoundTokens() const {
     if (!input_) throw std::runtime_error("no tokens are bound");
     WINML_TENSOR_DESC desc = {};

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <functional>
+#include <set>
 #include <vector>
 
 namespace owml {
@@ -78,6 +81,38 @@ TEST(SamplingChain, PenaltiesApplyToGreedyChoices) {
   EXPECT_EQ(chain.Pick(logits), 0u);
   chain.Accept(0);
   EXPECT_EQ(chain.Pick(logits), 2u);
+}
+
+TEST(SamplingChain, PenaltiesMakeEveryLogitCount) {
+  SamplingSettings settings;
+  EXPECT_EQ(SamplingChain(settings, 1, {}).DecidingCount(), 1u);
+  settings.frequency_penalty = 0.1f;
+  EXPECT_EQ(SamplingChain(settings, 1, {}).DecidingCount(), 0u);
+  settings = {};
+  settings.repetition_penalty = 1.1f;
+  EXPECT_EQ(SamplingChain(settings, 1, {}).DecidingCount(), 0u);
+}
+
+TEST(SamplingChain, DecidingLogitsTakeTheDrawOfTheirPlace) {
+  SamplingSettings settings;
+  settings.temperature = 1;
+  settings.top_k = 40;
+  SamplingChain whole(settings, 42, {}), short_rows(settings, 42, {});
+  std::set<uint32_t> seen;
+  for (uint32_t step = 0; step < 50; ++step) {
+    const std::vector<float> row = Logits(step);
+    std::vector<TokenCandidate> highest;
+    for (const float logit : row) highest.push_back({logit, static_cast<uint32_t>(highest.size())});
+    std::ranges::stable_sort(highest, std::greater(), &TokenCandidate::logit);
+    highest.resize(short_rows.DecidingCount());
+    std::ranges::sort(highest, {}, &TokenCandidate::token);
+    const uint32_t token = whole.Pick(row);
+    ASSERT_EQ(short_rows.PickOfHighest(highest, row.size()), token);
+    whole.Accept(token);
+    short_rows.Accept(token);
+    seen.insert(token);
+  }
+  EXPECT_GT(seen.size(), 20u) << "not always the highest";
 }
 
 }  // namespace

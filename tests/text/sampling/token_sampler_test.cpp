@@ -2,7 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <limits>
+#include <random>
 #include <set>
 
 #include "base/error.h"
@@ -155,6 +157,76 @@ TEST(TokenSampler, BadCandidatesAreAnError) {
   EXPECT_THROW(sampler.Pick(std::vector<TokenCandidate>{}, 0), Error);
   EXPECT_THROW(sampler.Pick(std::vector<TokenCandidate>{{NAN, 3}}, 0), Error);
   EXPECT_THROW(sampler.Pick(std::vector<TokenCandidate>{{-kInfinity, 3}}, 0), Error);
+}
+
+// The highest `count` of a row, as PickOfHighest takes them.
+std::vector<TokenCandidate> HighestOf(const std::vector<float>& row, size_t count) {
+  const auto bad = [](float logit) { return !(logit < kInfinity); };
+  std::vector<TokenCandidate> all;
+  for (const float logit : row) all.push_back({logit, static_cast<uint32_t>(all.size())});
+  std::ranges::stable_sort(all, [&](const TokenCandidate& a, const TokenCandidate& b) {
+    return bad(a.logit) || bad(b.logit) ? bad(a.logit) && !bad(b.logit) : a.logit > b.logit;
+  });
+  all.resize(count);
+  std::ranges::sort(all, {}, &TokenCandidate::token);
+  return all;
+}
+
+// Rows of few values, so that there are ties at every place, with more or fewer tokens ruled out than top-k keeps.
+TEST(TokenSampler, TheDecidingLogitsAloneGiveTheChoiceOfTheWholeRow) {
+  std::mt19937 random(7);
+  size_t cut = 0, kept = 0;
+  for (int round = 0; round < 3000; ++round) {
+    std::vector<float> row(10 + random() % 60);
+    const uint32_t values = round % 3 == 0 ? 5 : 100000, ruled_out = random() % 100;
+    for (float& logit : row) {
+      logit = random() % 100 < ruled_out ? -kInfinity : static_cast<float>(random() % values) * 5 / values - 2.5f;
+    }
+    row[random() % row.size()] = 1;
+    SamplingSettings settings = Warm(round % 10 == 0 ? 0 : 0.3f + static_cast<float>(random() % 10) / 5);
+    settings.top_k = 1 + random() % (static_cast<uint32_t>(row.size()) - 1);
+    if (round % 2) settings.top_p = 0.05f + static_cast<float>(random() % 95) / 100;
+    if (round % 5 == 0) settings.min_p = static_cast<float>(random() % 50) / 100;
+    TokenSampler sampler(settings, 3);
+    const uint32_t count = sampler.DecidingCount();
+    ASSERT_EQ(count, settings.temperature == 0 ? 1 : settings.top_k + 1);
+    const std::vector<TokenCandidate> highest = HighestOf(row, count);
+    const auto possible =
+        static_cast<size_t>(std::ranges::count_if(row, [](float logit) { return logit > -kInfinity; }));
+    ++(possible > settings.top_k ? cut : kept);
+    for (uint64_t draw = 0; draw < 20; ++draw) {
+      ASSERT_EQ(sampler.PickOfHighest(highest, row.size(), draw), sampler.Pick(row, draw)) << "round " << round;
+    }
+  }
+  EXPECT_GT(cut, 500u);
+  EXPECT_GT(kept, 500u);
+}
+
+TEST(TokenSampler, WithoutTopKEveryLogitMayDecide) {
+  EXPECT_EQ(TokenSampler(Warm(), 1).DecidingCount(), 0u);
+  SamplingSettings all = Warm();
+  all.top_k = UINT32_MAX;
+  EXPECT_EQ(TokenSampler(all, 1).DecidingCount(), 0u);
+  EXPECT_EQ(TokenSampler(SamplingSettings{}, 1).DecidingCount(), 1u);
+}
+
+TEST(TokenSampler, BadRowsHaveTheSameSentenceInTheirDecidingLogits) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  SamplingSettings warm = Warm();
+  warm.top_k = 2;
+  for (const SamplingSettings& settings : {SamplingSettings{}, warm}) {
+    for (const std::vector<float>& row :
+         {std::vector<float>{1, nan, 2, kInfinity}, std::vector<float>{9, 1, 2, nan},
+          std::vector<float>{1, 2, kInfinity, nan}, std::vector<float>(4, -kInfinity)}) {
+      TokenSampler sampler(settings, 1);
+      try {
+        sampler.PickOfHighest(HighestOf(row, sampler.DecidingCount()), row.size(), 0);
+        ADD_FAILURE();
+      } catch (const Error& error) {
+        EXPECT_EQ(error.what(), Sentence(settings, row));
+      }
+    }
+  }
 }
 
 }  // namespace
