@@ -42,6 +42,7 @@ struct Fiber {
   jmp_buf state;
   std::unique_ptr<char[]> stack;  // null for that of the caller
   Fiber* next = nullptr;          // of the block, in a ring
+  Fiber* lane = nullptr;          // the next of the warp, in a ring
   unsigned index = 0;
   bool entered = false;
   bool ended = true;       // in this block
@@ -129,8 +130,9 @@ __attribute__((noinline)) void Change(Fiber* to) {
 #endif
 }
 
-// Lets the others of a block run until the round is over.
-void Meet(Meeting* meeting, unsigned members) {
+// Lets the others run until the round is over: for an exchange those of the warp, so that warps are as far apart as
+// waits of the block let them.
+void Meet(Meeting* meeting, unsigned members, bool of_warp) {
   const uint64_t round = meeting->round;
   ++machine.progress;
   if (++meeting->arrived == members) {
@@ -142,8 +144,8 @@ void Meet(Meeting* meeting, unsigned members) {
   uint64_t seen = machine.progress;
   unsigned turns = 0;
   while (meeting->round == round) {
-    Fiber* const next = NextAlive(*self);
-    if (next == self) Stop("a thread waits for others that have ended");
+    Fiber* const next = of_warp ? self->lane : NextAlive(*self);
+    if (next == self || next->ended) Stop("a thread waits for others that have ended");
     Change(next);
     if (machine.progress != seen) {
       seen = machine.progress;
@@ -160,7 +162,12 @@ void RunBlock(unsigned threads) {
   for (unsigned i = 0; i < threads; ++i) {
     Fiber& fiber = machine.fibers[i];
     fiber.index = i;
-    fiber.next = &machine.fibers[machine.descending ? (i == 0 ? threads : i) - 1 : (i + 1 == threads ? 0 : i + 1)];
+    const auto after = [&](unsigned first, unsigned count) {
+      const unsigned step = machine.descending ? count - 1 : 1;
+      return &machine.fibers[first + (i - first + step) % count];
+    };
+    fiber.next = after(0, threads);
+    fiber.lane = after(i / kWarp * kWarp, kWarp);
     fiber.ended = false;
     fiber.exchanges = 0;
     if (!fiber.stack) fiber.stack = std::make_unique_for_overwrite<char[]>(kStackBytes);
@@ -201,7 +208,7 @@ uint64_t Exchange(uint64_t bits, unsigned lane) {
   Warp& warp = machine.warps[self.index / kWarp];
   uint64_t(&round)[kWarp] = warp.bits[self.exchanges++ % 2];
   round[self.index % kWarp] = bits;
-  Meet(&warp.meeting, kWarp);
+  Meet(&warp.meeting, kWarp, /*of_warp=*/true);
   return round[lane];
 }
 
@@ -252,7 +259,7 @@ void SetMemory(uint64_t bytes) {
 
 using namespace cuda_emulation;  // NOLINT
 
-void __syncthreads() { Meet(&machine.block, machine.threads); }
+void __syncthreads() { Meet(&machine.block, machine.threads, /*of_warp=*/false); }
 
 const char* cudaGetErrorString(cudaError_t error) {
   switch (error) {

@@ -116,6 +116,7 @@ __global__ void __launch_bounds__(kThreads) AttendKernel(AttendCall call) {
     const uint64_t stop = row.position + 1 - start;
     const auto to = static_cast<uint32_t>(stop < kAttentionSegment ? stop : kAttentionSegment);
     State<Dims> states[kHeads];
+    // Two waits a block are enough: nobody writes again what others still read before both have passed one of them.
     for (uint32_t block = from / kThreads * kThreads; block < to; block += kThreads) {
       const uint32_t position = block + thread;
       const bool is_seen = position >= from && position < to;
@@ -167,7 +168,6 @@ __global__ void __launch_bounds__(kThreads) AttendKernel(AttendCall call) {
           }
         }
       }
-      __syncthreads();
     }
 #pragma unroll
     for (uint32_t h = 0; h < kHeads; ++h) {
