@@ -17,17 +17,26 @@ namespace owml::kernels {
 // Pairs of columns whose activations are rounded together.
 inline constexpr size_t kBfloatPairs = 1024;
 
+// Denormal numbers become zeros, as in the products, whose sums do not depend on the sign of a zero.
+OWML_INLINE uint32_t RoundToBfloat(float x) {
+  uint32_t bits;
+  __builtin_memcpy(&bits, &x, sizeof(bits));
+  return (bits & 0x7F800000) == 0 ? 0 : ToBfloat(x);
+}
+
 // Columns `begin` and on of C tokens, a pair in 32 bits, the first column in the lower half. A missing column is zero.
-template <int C>
+template <class R, int C>
 OWML_INLINE void RoundPairs(const MatmulCall& call, size_t token, size_t begin, size_t pairs,
                             uint32_t (*out)[kBfloatPairs]) {
   for (int c = 0; c < C; ++c) {
     const float* x = call.f32 + (token + c) * call.columns + begin;
     const size_t whole = (call.columns - begin) / 2 < pairs ? (call.columns - begin) / 2 : pairs;
-    for (size_t i = 0; i < whole; ++i) {
-      out[c][i] = static_cast<uint32_t>(ToBfloat(x[2 * i])) | static_cast<uint32_t>(ToBfloat(x[2 * i + 1])) << 16;
+    size_t i = 0;
+    if constexpr (requires { R::kRoundedAtOnce; }) {
+      for (; 2 * i + R::kRoundedAtOnce <= 2 * whole; i += R::kRoundedAtOnce / 2) R::RoundAtOnce(x + 2 * i, out[c] + i);
     }
-    if (whole < pairs) out[c][whole] = ToBfloat(x[2 * whole]);
+    for (; i < whole; ++i) out[c][i] = RoundToBfloat(x[2 * i]) | RoundToBfloat(x[2 * i + 1]) << 16;
+    if (whole < pairs) out[c][whole] = RoundToBfloat(x[2 * whole]);
   }
 }
 
@@ -59,7 +68,7 @@ OWML_INLINE void BfloatTile(const MatmulCall& call, size_t token, size_t row, ui
     [[maybe_unused]] const typename R::DenormalsAreZero scope;
     for (size_t begin = 0; begin < all; begin += kBfloatPairs) {
       const size_t pairs = all - begin < kBfloatPairs ? all - begin : kBfloatPairs;
-      if (all > kBfloatPairs) RoundPairs<C>(call, token, 2 * begin, pairs, x);
+      if (all > kBfloatPairs) RoundPairs<R, C>(call, token, 2 * begin, pairs, x);
       AddPairs<R, P, C>(weights, pairs, x, sum);
       OWML_UNROLL for (int p = 0; p < P; ++p) weights[p] += pairs * 4 * kPanelRows;
     }
@@ -73,7 +82,7 @@ void BfloatTokens(const MatmulCall& call, size_t token) {
   constexpr int P = C <= 2 ? 2 * kPanelRows / R::kLanes : R::kBfloatVectors;
   alignas(64) uint32_t x[C][kBfloatPairs];
   const size_t pairs = (call.columns + 1) / 2;
-  if (pairs <= kBfloatPairs) RoundPairs<C>(call, token, 0, pairs, x);
+  if (pairs <= kBfloatPairs) RoundPairs<R, C>(call, token, 0, pairs, x);
   for (size_t row = 0; row < call.rows; row += P * R::kLanes) BfloatTile<R, P, C>(call, token, row, x);
 }
 

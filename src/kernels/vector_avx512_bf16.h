@@ -10,6 +10,11 @@ namespace {
 
 struct Avx512Bf16Rows : Avx512Vector {
   struct DenormalsAreZero {};  // the instruction takes them so
+  // 32 numbers, as RoundToBfloat does it.
+  static constexpr size_t kRoundedAtOnce = 32;
+  static OWML_INLINE void RoundAtOnce(const float* x, uint32_t* out) {
+    _mm512_storeu_si512(out, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(Load(x + 16), Load(x))));
+  }
   static OWML_INLINE F AddPairProducts(F sum, Bytes weights, Bytes pair) {
     return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(weights), reinterpret_cast<__m512bh>(pair));
   }

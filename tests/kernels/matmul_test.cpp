@@ -1,4 +1,8 @@
 // Products of packed weights with activations.
+#include <cstring>
+#include <iterator>
+#include <limits>
+
 #include "kernels/kernel_fixture.h"
 
 namespace owml::test {
@@ -189,6 +193,27 @@ TEST_P(MatmulTest, BfloatsCountDenormalNumbersAsZero) {
     }
     problem.panels = Packed(WeightType::kBF16, problem.matrix, problem.rows, problem.columns);
     EXPECT_TRUE(SameBits(Run(kernels(), problem), Run(oracle(), problem))) << columns;
+  }
+}
+
+// Activations are rounded many at a time, and the last of a row one by one.
+TEST_P(MatmulTest, BfloatsRoundActivationsAlikeWhateverTheyAre) {
+  constexpr size_t kTokens = 9;
+  for (const size_t columns : {16, 32, 70, 101}) {
+    Problem problem = Make(WeightType::kBF16, 20, columns, kTokens);
+    const uint32_t ones[] = {0x007FFFFF, 0x807FFFFF, 0x00800000, 0x3F808000, 0x3F818000, 0xBF7FFFFF, 0x477F7FFF};
+    for (size_t i = 0; i < problem.x.size(); ++i) {
+      if (i % 3 == 0) std::memcpy(&problem.x[i], &ones[i / 3 % std::size(ones)], sizeof(float));
+    }
+    // A row each that holds something else; the others must not.
+    problem.x[1 * columns + 3] = INFINITY;
+    problem.x[2 * columns + columns - 1] = NAN;
+    problem.x[3 * columns + 1] = std::numeric_limits<float>::max();  // becomes infinite
+    const auto out = Run(kernels(), problem);
+    EXPECT_TRUE(SameBits(out, Run(oracle(), problem))) << columns;
+    for (size_t t = 4; t < kTokens; ++t) {
+      for (size_t r = 0; r < problem.rows; ++r) EXPECT_TRUE(std::isfinite(out[t * problem.rows + r])) << t << ", " << r;
+    }
   }
 }
 
