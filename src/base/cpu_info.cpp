@@ -25,12 +25,8 @@ uint32_t AffinityCpuCount() noexcept {
 }
 
 uint32_t UsableCpuCount() {
-  uint32_t count = std::max(1u, std::thread::hardware_concurrency());
-#ifdef __linux__
-  if (const uint32_t mask = AffinityCpuCount()) count = mask;
-  if (const uint32_t quota = CpuQuota::OfProcess().Processors()) count = std::min(count, quota);
-#endif
-  return count;
+  const uint32_t count = CpuWatch().Count();
+  return count ? count : std::max(1u, std::thread::hardware_concurrency());
 }
 
 uint32_t CpuWatch::Count() noexcept {

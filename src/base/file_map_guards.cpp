@@ -4,7 +4,6 @@
 
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <fstream>
@@ -29,8 +28,8 @@ void FileMapGuards::Add(int descriptor) {
   }
 }
 
-bool FileMapGuards::lost() const noexcept {
-  return std::any_of(guards_.begin(), guards_.end(), [](const auto& guard) { return guard->lost(); });
+void FileMapGuards::RequireWhole(const std::string& file) const {
+  for (const auto& guard : guards_) guard->RequireWhole(file);
 }
 
 }  // namespace owml

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/map_guard.h"
@@ -15,8 +16,8 @@ class FileMapGuards {
   // The guards must go before the maps.
   void Add(int descriptor);
 
-  // True once a read behind one of them found nothing.
-  bool lost() const noexcept;
+  // As MapGuard::RequireWhole, for all of them.
+  void RequireWhole(const std::string& file) const;
 
  private:
   std::vector<std::unique_ptr<MapGuard>> guards_;

@@ -78,7 +78,7 @@ void Install() {
 
 }  // namespace
 
-MapGuard::MapGuard(const void* address, size_t bytes) {
+MapGuard::MapGuard(const void* address, size_t bytes) : bytes_(bytes) {
   static std::once_flag installed;
   std::call_once(installed, Install);
   if (bytes == 0) return;
@@ -103,6 +103,12 @@ MapGuard::~MapGuard() {
 }
 
 bool MapGuard::Covers(const void* address) noexcept { return SlotOf(reinterpret_cast<uintptr_t>(address)) != nullptr; }
+
+void MapGuard::RequireWhole(const std::string& file) const {
+  if (!lost()) return;
+  throw Error(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
+              file + " was cut short while it was in use: it had " + std::to_string(bytes_) + " bytes");
+}
 
 bool MapGuard::lost() const noexcept { return slot_ != kNone && slots[slot_].lost.load(std::memory_order_acquire); }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 namespace owml {
 
@@ -20,12 +21,15 @@ class MapGuard {
 
   // True once a read found nothing.
   bool lost() const noexcept;
+  // Throws ERROR_INVALID_DATA then; `file` is its name in quotes.
+  void RequireWhole(const std::string& file) const;
 
   // Whether a guard's range holds this address.
   static bool Covers(const void* address) noexcept;
 
  private:
   static constexpr size_t kNone = ~size_t{0};
+  size_t bytes_;
   size_t slot_ = kNone;
 };
 

@@ -75,9 +75,7 @@ MappedFile::~MappedFile() {
 }
 
 void MappedFile::RequireWhole() const {
-  if (!guard_->lost()) return;
-  throw Error(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
-              "'" + path_.string() + "' was cut short while it was in use: it had " + std::to_string(size_) + " bytes");
+  if (guard_->lost()) guard_->RequireWhole("'" + path_.string() + "'");
 }
 
 std::vector<std::byte> ReadFileStart(const std::filesystem::path& path, size_t limit) {

@@ -15,8 +15,6 @@
 
 namespace owml::kernels {
 
-// From so many tokens on.
-inline constexpr size_t kGemmTokens = 24;
 // Unpacked together: rows, and at most so many columns.
 inline constexpr size_t kGemmRows = 2 * kPanelRows;
 inline constexpr size_t kGemmColumns = 1024;

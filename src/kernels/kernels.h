@@ -38,6 +38,9 @@ struct MatmulCall {
   std::span<const std::byte> next = {};
 };
 
+// From so many tokens on weights are unpacked once for all of them.
+inline constexpr size_t kGemmTokens = 24;
+
 // Online softmax goes through absolute blocks of so many positions. An engine splits longer ranges at segments, whose
 // results are merged in order, so that the result does not depend on who computes what.
 inline constexpr size_t kAttentionBlock = 64;

@@ -113,8 +113,7 @@ std::shared_ptr<llama_model> LlamaArtifact::LoadModel(const llama_model_params& 
 
 void RequireWholeFiles(const std::shared_ptr<llama_model>& model, const std::string& label) {
   const auto* deleter = std::get_deleter<LlamaModelDeleter>(model);
-  if (!deleter || !deleter->guards->lost()) return;
-  throw Error(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), label + " was cut short while it was in use");
+  if (deleter) deleter->guards->RequireWhole(label);
 }
 
 }  // namespace owml

@@ -27,6 +27,11 @@ kernels::CacheType CacheTypeOf(KvCacheType type) {
 constexpr std::chrono::milliseconds kShortLayer{10};
 constexpr std::chrono::milliseconds kLongLayer{40};
 
+// Null for the CPU.
+const owml::Device* GpuOf(const NativeSettings& settings) {
+  return settings.gpu.empty() ? nullptr : FindCudaDevice(settings.gpu);
+}
+
 }  // namespace
 
 NativeSession::NativeSession(std::shared_ptr<const ModelWeights> weights, const NativeSettings& settings)
@@ -44,7 +49,7 @@ std::unique_ptr<Sequences> NativeSession::MakeSequences() const {
                                  .take_back = MaxStepWidth(),
                                  .best = max_best_tokens(),
                                  .pin_threads = settings_.pin_threads};
-  const owml::Device* gpu = settings_.gpu.empty() ? nullptr : FindCudaDevice(settings_.gpu);
+  const owml::Device* gpu = GpuOf(settings_);
   auto sequences =
       std::make_unique<Sequences>(weights_, settings, gpu ? MakeCudaDevice(*gpu) : OnCpu(settings, kernels_));
   sequences->Add();
@@ -53,7 +58,7 @@ std::unique_ptr<Sequences> NativeSession::MakeSequences() const {
 
 SessionReport NativeSession::report() const {
   SessionReport report;
-  const owml::Device* gpu = settings_.gpu.empty() ? nullptr : FindCudaDevice(settings_.gpu);
+  const owml::Device* gpu = GpuOf(settings_);
   const std::string where = gpu ? gpu->id + ", " + gpu->name : std::string(kernels::Name(kernels_.isa));
   report.engine = "OpenWinML native (" + where + ")";
   report.engine_reason = "native engine (" + where + "): " + settings_.engine_reason;

@@ -22,8 +22,9 @@ constexpr uint64_t Units(uint64_t rows) { return (rows + kUnitRows - 1) / kUnitR
 
 // A few for each thread, more where each takes long, so that one slow thread holds nobody up.
 inline uint32_t PiecesOf(uint64_t units, uint64_t tokens, const Workers& workers) {
-  constexpr uint64_t kFew = 6, kMany = 64, kManyTokens = 24;
-  return static_cast<uint32_t>(std::min<uint64_t>(units, workers.size() * (tokens < kManyTokens ? kFew : kMany)));
+  constexpr uint64_t kFew = 6, kMany = 64;
+  return static_cast<uint32_t>(
+      std::min<uint64_t>(units, workers.size() * (tokens < kernels::kGemmTokens ? kFew : kMany)));
 }
 
 // Outputs of a matrix from `row` on, which begins a panel.
