@@ -7,7 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/cache_kernel.h"
+#include "kernels/attention_products.h"
+#include "kernels/bfloat_attention.h"
 #include "kernels/inline.h"
 #include "kernels/kernels.h"
 #include "kernels/vector_math.h"
@@ -17,142 +18,55 @@ namespace owml::kernels {
 // Stands for minus infinity, without its NaNs.
 inline constexpr float kLowestScore = -1e30f;
 
-// Keys and values of a block of positions.
-template <class V, CacheType Type>
-struct Block {
-  const std::byte* keys;    // of the block's first position
-  const std::byte* values;  // of the same
-  size_t width;
-
-  // With few rows reading is the limit: values are fetched while scores are computed, the next block's keys while
-  // values are added, each in as many steps as a block has vectors of positions times dimensions, or positions times
-  // vectors of dimensions.
-  template <int R>
-  OWML_INLINE void FetchValues(size_t step) const {
-    if constexpr (R <= 4) Fetch(values + step * (KeyBytes(Type, 16)));
-  }
-  template <int R>
-  OWML_INLINE void FetchNextKeys(size_t step) const {
-    if constexpr (R <= 4) Fetch(keys + kAttentionBlock * KeyBytes(Type, width) + step * KeyBytes(Type, 16));
-  }
-  static OWML_INLINE void Fetch(const std::byte* at) { __builtin_prefetch(at, 0, 3); }
-
-  // Positions 16 p to 16 p + 15 at dimension d.
-  OWML_INLINE typename V::F Keys(size_t p, size_t d) const {
-    return Cache<V, Type>::Keys(keys + p * 16 * KeyBytes(Type, width), d);
-  }
-  // Dimensions d to d + 15 of a position.
-  OWML_INLINE typename V::F Values(size_t position, size_t d) const {
-    return Cache<V, Type>::Values(values + position * ValueBytes(Type, width), width, d);
-  }
-};
-
-// scores[r][16p..16(p+P)) = query r times keys.
-template <class V, CacheType Type, int R, int P>
-OWML_INLINE void KeyScores(const float* const* queries, const Block<V, Type>& block, size_t p,
-                           float (*scores)[kAttentionBlock]) {
-  typename V::F sum[R][P];
-  OWML_UNROLL for (int r = 0; r < R; ++r) { OWML_UNROLL for (int i = 0; i < P; ++i) sum[r][i] = V::Set(0.0f); }
-  for (size_t d = 0; d < block.width; ++d) {
-    typename V::F k[P];
-    OWML_UNROLL for (int i = 0; i < P; ++i) {
-      k[i] = block.Keys(p + i, d);
-      block.template FetchValues<R>(p * block.width + d * P + static_cast<size_t>(i));
-    }
-    OWML_UNROLL for (int r = 0; r < R; ++r) {
-      const typename V::F q = V::Set(queries[r][d]);
-      OWML_UNROLL for (int i = 0; i < P; ++i) sum[r][i] = V::Fma(k[i], q, sum[r][i]);
-    }
-  }
-  OWML_UNROLL for (int r = 0; r < R; ++r) {
-    OWML_UNROLL for (int i = 0; i < P; ++i) V::Store(scores[r] + 16 * (p + i), sum[r][i]);
-  }
-}
-
-// The same for `count` positions, rounded up to 16.
-template <class V, CacheType Type, int R>
-OWML_INLINE void BlockScores(const float* const* queries, const Block<V, Type>& block, size_t count,
-                             float (*scores)[kAttentionBlock]) {
-  constexpr int kWidth = V::kAttentionWidth;
-  const size_t vectors = (count + 15) / 16;
-  size_t p = 0;
-  for (; p + kWidth <= vectors; p += kWidth) KeyScores<V, Type, R, kWidth>(queries, block, p, scores);
-  for (; p < vectors; ++p) KeyScores<V, Type, R, 1>(queries, block, p, scores);
-}
-
-// state[dimensions d to d+16D) of R rows += weights times values of positions `from` to `to` of a block.
-template <class V, CacheType Type, int R, int D>
-OWML_INLINE void AddValuesAt(const Block<V, Type>& block, size_t from, size_t to,
-                             const float (*weights)[kAttentionBlock], float* states, size_t state_size, size_t d) {
-  typename V::F sum[R][D];
-  OWML_UNROLL for (int r = 0; r < R; ++r) {
-    OWML_UNROLL for (int i = 0; i < D; ++i) sum[r][i] = V::Load(states + r * state_size + d + 16 * i);
-  }
-  for (size_t position = from; position < to; ++position) {
-    typename V::F v[D];
-    OWML_UNROLL for (int i = 0; i < D; ++i) {
-      v[i] = block.Values(position, d + 16 * i);
-      block.template FetchNextKeys<R>(d / 16 * kAttentionBlock + position * D + static_cast<size_t>(i));
-    }
-    OWML_UNROLL for (int r = 0; r < R; ++r) {
-      const typename V::F weight = V::Set(weights[r][position]);
-      OWML_UNROLL for (int i = 0; i < D; ++i) sum[r][i] = V::Fma(weight, v[i], sum[r][i]);
-    }
-  }
-  OWML_UNROLL for (int r = 0; r < R; ++r) {
-    OWML_UNROLL for (int i = 0; i < D; ++i) V::Store(states + r * state_size + d + 16 * i, sum[r][i]);
-  }
-}
-
-template <class V, CacheType Type, int R>
-OWML_INLINE void AddValues(const Block<V, Type>& block, size_t from, size_t to, const float (*weights)[kAttentionBlock],
-                           float* states) {
-  constexpr int kWidth = V::kAttentionWidth;
-  if (from >= to) return;
-  const size_t state_size = AttentionStateSize(block.width), end = PaddedWidth(block.width);
-  size_t d = 0;
-  for (; d + 16 * kWidth <= end; d += 16 * kWidth) {
-    AddValuesAt<V, Type, R, kWidth>(block, from, to, weights, states, state_size, d);
-  }
-  for (; d < end; d += 16) AddValuesAt<V, Type, R, 1>(block, from, to, weights, states, state_size, d);
-}
-
-// Turns the scores of one row into weights relative to its maximum so far, and brings the state up to that maximum.
-// Only positions `skip` to `count` of the block are seen.
-template <class V>
-OWML_INLINE void SoftmaxStep(float* scores, size_t skip, size_t count, float cap, float* state, size_t padded) {
-  if (cap != 0.0f) {
-    OWML_UNROLL for (int i = 0; i < 4; ++i) {
-      V::Store(scores + 16 * i, SoftCap<V>(V::Load(scores + 16 * i), V::Set(cap)));
-    }
-  }
-  for (size_t i = 0; i < skip; ++i) scores[i] = kLowestScore;
-  for (size_t i = count; i < kAttentionBlock; ++i) scores[i] = kLowestScore;
-  typename V::F score[4], highest = V::Set(state[padded]);
-  OWML_UNROLL for (int i = 0; i < 4; ++i) {
-    score[i] = V::Load(scores + 16 * i);
-    highest = V::Max(highest, score[i]);
-  }
-  const float maximum = V::MaxLaneFloat(highest);
-  typename V::F sum = V::Load(state + padded + 16);
-  if (maximum != state[padded]) {
-    const typename V::F correction = ExpBelowZero<V>(V::Set(state[padded] - maximum));
-    state[padded] = maximum;
-    sum = V::Mul(sum, correction);
-    for (size_t d = 0; d < padded; d += 16) V::Store(state + d, V::Mul(V::Load(state + d), correction));
-  }
-  OWML_UNROLL for (int i = 0; i < 4; ++i) V::Store(scores + 16 * i, ExpBelowZero<V>(V::Sub(score[i], V::Set(maximum))));
-  for (size_t i = 0; i < skip; ++i) scores[i] = 0.0f;
-  for (size_t i = count; i < kAttentionBlock; ++i) scores[i] = 0.0f;
-  OWML_UNROLL for (int i = 0; i < 4; ++i) sum = V::Add(sum, V::Load(scores + 16 * i));
-  V::Store(state + padded + 16, sum);
-}
+// Weights are relative to a score that was the highest once; it is replaced when one is higher by more than this.
+inline constexpr float kScoreSlack = 8.0f;
 
 // Positions of a block that a row sees.
 struct SeenPositions {
   size_t from;
   size_t to;
+  OWML_INLINE bool all() const { return from == 0 && to == kAttentionBlock; }
 };
+
+OWML_INLINE void SetUnseen(float* numbers, const SeenPositions& seen, float x) {
+  for (size_t i = 0; i < seen.from; ++i) numbers[i] = x;
+  for (size_t i = seen.to; i < kAttentionBlock; ++i) numbers[i] = x;
+}
+
+// Turns the scores of one row into weights, and brings the state up to a higher score where there is one.
+template <class V, class Products>
+OWML_INLINE void SoftmaxStep(float* scores, const SeenPositions& seen, float cap, float* state, size_t padded) {
+  using F = typename V::F;
+  if (cap != 0.0f) {
+    OWML_UNROLL for (int i = 0; i < 4; ++i) {
+      V::Store(scores + 16 * i, SoftCap<V>(V::Load(scores + 16 * i), V::Set(cap)));
+    }
+  }
+  if (!seen.all()) SetUnseen(scores, seen, kLowestScore);
+  F score[4];
+  OWML_UNROLL for (int i = 0; i < 4; ++i) score[i] = V::Load(scores + 16 * i);
+  const F highest = V::Max(V::Max(score[0], score[1]), V::Max(score[2], score[3]));
+  const float before = state[padded], maximum = V::MaxLaneFloat(highest);
+  float relative_to = before;
+  F sum = V::Load(state + padded + 16);
+  if (maximum > before + kScoreSlack) {
+    const F correction = ShortExp<V>(V::Set(before - maximum));
+    state[padded] = relative_to = maximum;
+    sum = V::Mul(sum, correction);
+    for (size_t d = 0; d < padded; d += 16) V::Store(state + d, V::Mul(V::Load(state + d), correction));
+  }
+  F weight[4];
+  OWML_UNROLL for (int i = 0; i < 4; ++i) {
+    weight[i] = Products::Weight(V::Sub(score[i], V::Set(relative_to)));
+    V::Store(scores + 16 * i, weight[i]);
+  }
+  if (!seen.all()) {
+    SetUnseen(scores, seen, 0.0f);
+    OWML_UNROLL for (int i = 0; i < 4; ++i) weight[i] = V::Load(scores + 16 * i);
+  }
+  sum = V::Add(sum, V::Add(V::Add(weight[0], weight[1]), V::Add(weight[2], weight[3])));
+  V::Store(state + padded + 16, sum);
+}
 
 // What a row sees of a block.
 OWML_INLINE SeenPositions SeenOf(const AttendCall& call, size_t row, size_t block, size_t count) {
@@ -161,23 +75,24 @@ OWML_INLINE SeenPositions SeenOf(const AttendCall& call, size_t row, size_t bloc
 }
 
 // What all rows see is added for all at once, the rest row by row in the order of positions.
-template <class V, CacheType Type, int R>
-OWML_INLINE void AddBlock(const Block<V, Type>& block, const SeenPositions (&seen)[R],
-                          const float (*weights)[kAttentionBlock], float* states) {
+template <int R, class Products>
+OWML_INLINE void AddBlock(const Products& products, const AttentionBlock& block, const SeenPositions (&seen)[R],
+                          float* states) {
+  constexpr size_t kTogether = Products::kTogether;
   const size_t state_size = AttentionStateSize(block.width);
   size_t from = 0, to = kAttentionBlock;
   for (int r = 0; r < R; ++r) {
-    if (seen[r].from > from) from = seen[r].from;
-    if (seen[r].to < to) to = seen[r].to;
+    if (seen[r].from > from) from = (seen[r].from + kTogether - 1) / kTogether * kTogether;
+    if (seen[r].to < to) to = seen[r].to / kTogether * kTogether;
   }
   if (to < from) to = from;
-  for (int r = 0; r < R && R > 1; ++r) {
+  for (int r = 0; r < R; ++r) {
     const size_t stop = seen[r].to < from ? seen[r].to : from;
-    AddValues<V, Type, 1>(block, seen[r].from, stop, weights + r, states + r * state_size);
+    products.template AddValues<1>(block, seen[r].from, stop, r, states + r * state_size);
   }
-  AddValues<V, Type, R>(block, from, to, weights, states);
-  for (int r = 0; r < R && R > 1; ++r) {
-    AddValues<V, Type, 1>(block, to, seen[r].to, weights + r, states + r * state_size);
+  products.template AddValues<R>(block, from, to, 0, states);
+  for (int r = 0; r < R; ++r) {
+    products.template AddValues<1>(block, to, seen[r].to, r, states + r * state_size);
   }
 }
 
@@ -188,7 +103,7 @@ OWML_INLINE void StartState(float* state, size_t padded) {
   V::Store(state + padded + 16, V::Set(0.0f));
 }
 
-template <class V, CacheType Type, int R>
+template <class V, CacheType Type, class Products, int R>
 void AttendRows(const AttendCall& call, size_t row) {
   const size_t padded = PaddedWidth(call.width), state_size = AttentionStateSize(call.width);
   float* states = call.states + row * state_size;
@@ -197,34 +112,49 @@ void AttendRows(const AttendCall& call, size_t row) {
     StartState<V>(states + r * state_size, padded);
     if (call.ends[row + r] > end) end = call.ends[row + r];
   }
+  Products products(call.queries + row, call.width);
   alignas(64) float scores[R][kAttentionBlock] = {};
   for (size_t at = call.begin; at < end; at += kAttentionBlock) {
     const size_t count = end - at < kAttentionBlock ? end - at : kAttentionBlock;
-    const Block<V, Type> block{call.keys + at * KeyBytes(Type, call.width),
-                               call.values + at * ValueBytes(Type, call.width), call.width};
-    BlockScores<V, Type, R>(call.queries + row, block, count, scores);
+    const AttentionBlock block{call.keys + at * KeyBytes(Type, call.width),
+                               call.values + at * ValueBytes(Type, call.width), Type, call.width};
+    products.Scores(block, count, scores);
     SeenPositions seen[R];
     for (int r = 0; r < R; ++r) {
       seen[r] = SeenOf(call, row + r, at, count);
-      SoftmaxStep<V>(scores[r], seen[r].from, seen[r].to, call.cap, states + r * state_size, padded);
+      SoftmaxStep<V, Products>(scores[r], seen[r], call.cap, states + r * state_size, padded);
+      products.TakeWeights(r, scores[r]);
     }
-    AddBlock<V, Type, R>(block, seen, scores, states);
+    AddBlock<R>(products, block, seen, states);
   }
 }
 
+// What multiplies for R rows; P as in bfloat_attention.h.
+template <class V, class P, CacheType Type, int R>
+struct AttentionProducts {
+  using Products = FloatAttention<V, Type, R>;
+};
+template <class V, class P, int R>
+struct AttentionProducts<V, P, CacheType::kBF16, R> {
+  using Products = BfloatAttention<V, P, R>;
+};
+
 // Groups of at most six rows, which the registers hold, that differ by no more than one.
-template <class V, CacheType Type>
+template <class V, CacheType Type, class P = typename V::Rows>
 void Attend(const AttendCall& call) {
   constexpr size_t kMost = 6;
   const size_t groups = (call.rows + kMost - 1) / kMost;
+  const auto attend = [&]<int R>(size_t row) {
+    AttendRows<V, Type, typename AttentionProducts<V, P, Type, R>::Products, R>(call, row);
+  };
   for (size_t group = 0, row = 0; group < groups; ++group) {
     const size_t count = (call.rows + group) / groups;
-    if (count == 1) AttendRows<V, Type, 1>(call, row);
-    if (count == 2) AttendRows<V, Type, 2>(call, row);
-    if (count == 3) AttendRows<V, Type, 3>(call, row);
-    if (count == 4) AttendRows<V, Type, 4>(call, row);
-    if (count == 5) AttendRows<V, Type, 5>(call, row);
-    if (count == 6) AttendRows<V, Type, 6>(call, row);
+    if (count == 1) attend.template operator()<1>(row);
+    if (count == 2) attend.template operator()<2>(row);
+    if (count == 3) attend.template operator()<3>(row);
+    if (count == 4) attend.template operator()<4>(row);
+    if (count == 5) attend.template operator()<5>(row);
+    if (count == 6) attend.template operator()<6>(row);
     row += count;
   }
 }
@@ -233,8 +163,8 @@ template <class V>
 void MergeAttention(float* total, const float* part, size_t width) {
   const size_t padded = PaddedWidth(width);
   const float maximum = total[padded] > part[padded] ? total[padded] : part[padded];
-  const typename V::F keep = ExpBelowZero<V>(V::Set(total[padded] - maximum));
-  const typename V::F take = ExpBelowZero<V>(V::Set(part[padded] - maximum));
+  const typename V::F keep = ShortExp<V>(V::Set(total[padded] - maximum));
+  const typename V::F take = ShortExp<V>(V::Set(part[padded] - maximum));
   const auto merge = [&](size_t at) {
     V::Store(total + at, V::Fma(V::Load(part + at), take, V::Mul(V::Load(total + at), keep)));
   };

@@ -1,5 +1,5 @@
-// Reading and writing cached keys and values of each type. A vector of keys holds 16 positions at one dimension, one of
-// values 16 dimensions of a position.
+// Reading and writing cached keys and values. As floats a vector of keys holds 16 positions at one dimension, one of
+// values 16 dimensions of a position; pairs of BF16 are read as they lie.
 // Instantiated in kernels_<isa>.cpp.
 #pragma once
 
@@ -13,6 +13,7 @@
 
 namespace owml::kernels {
 
+// Of kF16 and kQ8.
 template <class V, CacheType Type>
 struct Cache {
   // `group` are the keys of 16 positions.
@@ -21,8 +22,6 @@ struct Cache {
     if constexpr (Type == CacheType::kQ8) {
       const uint8_t* block = at + d / 32 * (34 * 16);
       return V::Mul(V::LoadHalf(block), V::LoadByteFloats(block + 32 + d % 32 * 16));
-    } else if constexpr (Type == CacheType::kBF16) {
-      return V::LoadBfloat(at + d * 32);
     } else {
       return V::LoadHalf(at + d * 32);
     }
@@ -34,8 +33,6 @@ struct Cache {
     if constexpr (Type == CacheType::kQ8) {
       const typename V::F scale = V::LoadHalfOnce(at + (width + 31) / 32 * 32 + d / 32 * 2);
       return V::Mul(scale, V::LoadByteFloats(at + d));
-    } else if constexpr (Type == CacheType::kBF16) {
-      return V::LoadBfloat(at + d * 2);
     } else {
       return V::LoadHalf(at + d * 2);
     }
@@ -50,17 +47,8 @@ OWML_INLINE uint16_t ToBfloat(float x) {
   return static_cast<uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
 }
 
-// 16 numbers in the two bytes of the type.
-template <class V, CacheType Type>
-OWML_INLINE void StoreTwoBytes(uint16_t* out, typename V::F x) {
-  if constexpr (Type == CacheType::kBF16) {
-    float numbers[16];
-    V::Store(numbers, x);
-    for (int i = 0; i < 16; ++i) out[i] = ToBfloat(numbers[i]);
-  } else {
-    V::StoreHalf(out, x);
-  }
-}
+// The number at dimension d, or zero beyond the width.
+OWML_INLINE uint16_t BfloatAt(const float* x, size_t width, size_t d) { return d < width ? ToBfloat(x[d]) : 0; }
 
 // Up to 32 numbers as bytes and a scale in half precision.
 template <class V>
@@ -86,10 +74,15 @@ void StoreKey(const float* key, size_t width, std::byte* keys, size_t position) 
       __builtin_memcpy(group + lane * 2, &scale, sizeof(scale));
       for (size_t i = 0; i < 32; ++i) group[32 + i * 16 + lane] = static_cast<std::byte>(bytes[i]);
     }
+  } else if constexpr (Type == CacheType::kBF16) {
+    for (size_t d = 0; d < width; d += 2) {
+      const uint16_t pair[2] = {BfloatAt(key, width, d), BfloatAt(key, width, d + 1)};
+      __builtin_memcpy(group + (d / 2 * 16 + lane) * sizeof(pair), pair, sizeof(pair));
+    }
   } else {
     for (size_t d = 0; d < width; d += 16) {
       uint16_t numbers[16];
-      StoreTwoBytes<V, Type>(numbers, LoadUpTo16<V>(key + d, width - d));
+      V::StoreHalf(numbers, LoadUpTo16<V>(key + d, width - d));
       for (size_t i = 0; i < 16 && d + i < width; ++i) {
         __builtin_memcpy(group + ((d + i) * 16 + lane) * 2, &numbers[i], sizeof(uint16_t));
       }
@@ -99,7 +92,7 @@ void StoreKey(const float* key, size_t width, std::byte* keys, size_t position) 
 
 template <class V, CacheType Type>
 void StoreValue(const float* value, size_t width, std::byte* values, size_t position) {
-  std::byte* row = values + position * ValueBytes(Type, width);
+  [[maybe_unused]] std::byte* row = values + position * ValueBytes(Type, width);
   if constexpr (Type == CacheType::kQ8) {
     const size_t blocks = (width + 31) / 32;
     for (size_t b = 0; b < blocks; ++b) {
@@ -108,10 +101,16 @@ void StoreValue(const float* value, size_t width, std::byte* values, size_t posi
       __builtin_memcpy(row + 32 * b, bytes, sizeof(bytes));
       __builtin_memcpy(row + 32 * blocks + 2 * b, &scale, sizeof(scale));
     }
+  } else if constexpr (Type == CacheType::kBF16) {
+    std::byte* pairs = values + position / 2 * 2 * ValueBytes(Type, width);
+    for (size_t d = 0; d < PaddedWidth(width); ++d) {
+      const uint16_t number = BfloatAt(value, width, d);
+      __builtin_memcpy(pairs + (2 * d + position % 2) * sizeof(number), &number, sizeof(number));
+    }
   } else {
     for (size_t d = 0; d < width; d += 16) {
       uint16_t numbers[16];
-      StoreTwoBytes<V, Type>(numbers, LoadUpTo16<V>(value + d, width - d));
+      V::StoreHalf(numbers, LoadUpTo16<V>(value + d, width - d));
       __builtin_memcpy(row + d * 2, numbers, sizeof(numbers));
     }
   }

@@ -10,7 +10,8 @@ extern const Kernels kScalarKernels;
 extern const Kernels kAvx2Kernels;
 extern const Kernels kAvx512Kernels;
 
-// Needs BF16 instructions; gives the bits of the other tables.
+// These need BF16 instructions; they give the bits of the other tables.
 void Avx512Bf16Matmul(const MatmulCall& call);
+void Avx512Bf16Attend(const AttendCall& call);  // to a cache in BF16
 
 }  // namespace owml::kernels

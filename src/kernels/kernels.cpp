@@ -11,7 +11,10 @@ const Kernels& KernelsFor(Isa isa) {
   if (isa == Isa::kAvx512) {
     static const Kernels table = [] {
       Kernels kernels = kAvx512Kernels;
-      if (HasAvx512Bf16()) kernels.matmul[static_cast<size_t>(WeightType::kBF16)] = Avx512Bf16Matmul;
+      if (HasAvx512Bf16()) {
+        kernels.matmul[static_cast<size_t>(WeightType::kBF16)] = Avx512Bf16Matmul;
+        kernels.attend[static_cast<size_t>(CacheType::kBF16)] = Avx512Bf16Attend;
+      }
       return kernels;
     }();
     return table;

@@ -47,7 +47,7 @@ inline constexpr size_t kAttentionBlock = 64;
 inline constexpr size_t kAttentionSegment = 512;
 
 // Query rows of a call: heads of one token or of a few neighbours that share a KV head.
-inline constexpr size_t kMaxAttendRows = 16;
+inline constexpr size_t kMaxAttendRows = 32;
 
 // Softmax of a range in the making: sums of [PaddedWidth] values, the maximum in front of 16 numbers, then 16 sums of
 // weights, which together are the sum of all.

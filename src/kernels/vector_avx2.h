@@ -110,6 +110,13 @@ struct Avx2Vector {
     return {_mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(x.a, bias), 23)),
             _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(x.b, bias), 23))};
   }
+  // To nearest, ties to even.
+  static OWML_INLINE F Round(F x) {
+    constexpr int kNearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+    return {_mm256_round_ps(x.a, kNearest), _mm256_round_ps(x.b, kNearest)};
+  }
+  // x * 2^whole, where that is a normal number.
+  static OWML_INLINE F TimesPowerOfTwo(F x, F whole) { return Mul(x, PowerOfTwo(RoundToInt(whole))); }
   static OWML_INLINE int32_t MaxLane(I x) {
     const __m256i eight = _mm256_max_epi32(x.a, x.b);
     __m128i four = _mm_max_epi32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256(eight, 1));

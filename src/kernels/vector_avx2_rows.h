@@ -77,17 +77,32 @@ struct Avx2Rows {
   static OWML_INLINE I Widen(I narrow) { return _mm256_madd_epi16(narrow, _mm256_set1_epi16(1)); }
 
   using DenormalsAreZero = DenormalsAreZeroScope;
-  static OWML_INLINE Bytes BroadcastPair(uint32_t pair) { return _mm256_set1_epi32(static_cast<int>(pair)); }
-  // Two bfloats in every lane: products of the second, then of the first.
-  static OWML_INLINE F AddPairProducts(F sum, Bytes weights, Bytes pair) {
-    return Fma(First(weights), First(pair), Fma(Second(weights), Second(pair), sum));
+  // What bfloat_pairs.h asks: each number of a pair by itself.
+  static constexpr bool kPairsAtOnce = false;
+  struct Pair {
+    float first, second;
+  };
+  static OWML_INLINE Pair PairOf(uint32_t first, uint32_t second) {
+    Pair pair;
+    const uint32_t bits[2] = {first << 16, second << 16};
+    __builtin_memcpy(&pair, bits, sizeof(pair));
+    return pair;
   }
-  // 16 numbers, as RoundToBfloat does it.
-  static constexpr size_t kRoundedAtOnce = 16;
-  static OWML_INLINE void RoundAtOnce(const float* x, uint32_t* out) {
-    const __m256i words = _mm256_packus_epi32(RoundEight(x), RoundEight(x + 8));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), _mm256_permute4x64_epi64(words, 0xD8));
+  static constexpr size_t kRoundedAtOnce = 8;
+  static OWML_INLINE void RoundAtOnce(const float* x, Pair* out) {
+    const __m256i bits = _mm256_castps_si256(_mm256_loadu_ps(x)), upper = _mm256_set1_epi32(kSecond);
+    const __m256i size = _mm256_and_si256(bits, _mm256_set1_epi32(0x7FFFFFFF));
+    const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
+    const __m256i carried = _mm256_add_epi32(bits, _mm256_add_epi32(odd, _mm256_set1_epi32(0x7FFF)));
+    const __m256i nan = _mm256_cmpgt_epi32(size, _mm256_set1_epi32(0x7F800000));
+    const __m256i quiet = _mm256_or_si256(bits, _mm256_set1_epi32(0x400000));
+    const __m256i normal = _mm256_cmpgt_epi32(size, _mm256_set1_epi32(0x7FFFFF));
+    const __m256i rounded = _mm256_and_si256(_mm256_blendv_epi8(carried, quiet, nan), upper);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), _mm256_and_si256(rounded, normal));
   }
+  static OWML_INLINE F First(Bytes pairs) { return _mm256_castsi256_ps(_mm256_slli_epi32(pairs, 16)); }
+  static OWML_INLINE F Second(Bytes pairs) { return First(_mm256_srli_epi32(pairs, 16)); }
+  static OWML_INLINE Bytes And(Bytes pairs, int32_t mask) { return _mm256_and_si256(pairs, _mm256_set1_epi32(mask)); }
   static OWML_INLINE I MultiplyAdd(I sum, Bytes weights, Bytes four) {
     return AddInt(sum, Widen(NarrowDot(weights, four)));
   }
@@ -103,20 +118,8 @@ struct Avx2Rows {
   }
 
  private:
-  static OWML_INLINE F First(Bytes pairs) { return _mm256_castsi256_ps(_mm256_slli_epi32(pairs, 16)); }
-  static OWML_INLINE F Second(Bytes pairs) {
-    return _mm256_castsi256_ps(_mm256_and_si256(pairs, _mm256_set1_epi32(static_cast<int>(0xFFFF0000))));
-  }
-  static OWML_INLINE __m256i RoundEight(const float* x) {
-    const __m256i bits = _mm256_castps_si256(_mm256_loadu_ps(x)), upper = _mm256_srli_epi32(bits, 16);
-    const __m256i size = _mm256_and_si256(bits, _mm256_set1_epi32(0x7FFFFFFF));
-    const __m256i odd = _mm256_and_si256(upper, _mm256_set1_epi32(1));
-    const __m256i carried = _mm256_add_epi32(bits, _mm256_add_epi32(odd, _mm256_set1_epi32(0x7FFF)));
-    const __m256i nan = _mm256_cmpgt_epi32(size, _mm256_set1_epi32(0x7F800000));
-    const __m256i quiet = _mm256_or_si256(upper, _mm256_set1_epi32(0x40));
-    const __m256i rounded = _mm256_blendv_epi8(_mm256_srli_epi32(carried, 16), quiet, nan);
-    return _mm256_and_si256(rounded, _mm256_cmpgt_epi32(size, _mm256_set1_epi32(0x7FFFFF)));
-  }
+  static constexpr int32_t kSecond = -0x10000;  // of a pair
+
   // Keeps the compiler from putting sums off until no register is left.
   static OWML_INLINE I Settled(I sum) {
     __asm__ volatile("" : "+x"(sum));

@@ -78,6 +78,10 @@ struct Avx512Vector {
   static OWML_INLINE F PowerOfTwo(I x) {
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_add_epi32(x, _mm512_set1_epi32(127)), 23));
   }
+  // To nearest, ties to even.
+  static OWML_INLINE F Round(F x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
+  // x * 2^whole, where that is a normal number.
+  static OWML_INLINE F TimesPowerOfTwo(F x, F whole) { return _mm512_scalef_ps(x, whole); }
   static OWML_INLINE int32_t MaxLane(I x) { return _mm512_reduce_max_epi32(x); }
   static OWML_INLINE int32_t SumLanesInt(I x) { return _mm512_reduce_add_epi32(x); }
   static OWML_INLINE void SumBoth(I a, I b, int32_t* sum_a, int32_t* sum_b) {
@@ -147,24 +151,41 @@ struct Avx512Vector {
   }
   static OWML_INLINE I Dot(I sum, Bytes weights, Bytes four) { return _mm512_dpbusd_epi32(sum, weights, four); }
   using DenormalsAreZero = DenormalsAreZeroScope;
-  static OWML_INLINE Bytes BroadcastPair(uint32_t pair) { return _mm512_set1_epi32(static_cast<int>(pair)); }
-  // Two bfloats in every lane: products of the second, then of the first.
-  static OWML_INLINE F AddPairProducts(F sum, Bytes weights, Bytes pair) {
-    return Fma(First(weights), First(pair), Fma(Second(weights), Second(pair), sum));
+  // What bfloat_pairs.h asks: each number of a pair by itself.
+  static constexpr bool kPairsAtOnce = false;
+  struct Pair {
+    float first, second;
+  };
+  static OWML_INLINE Pair PairOf(uint32_t first, uint32_t second) {
+    Pair pair;
+    const uint32_t bits[2] = {first << 16, second << 16};
+    __builtin_memcpy(&pair, bits, sizeof(pair));
+    return pair;
   }
+  static constexpr size_t kRoundedAtOnce = 16;
+  static OWML_INLINE void RoundAtOnce(const float* x, Pair* out) {
+    const __m512i bits = _mm512_loadu_si512(x), size = _mm512_and_si512(bits, _mm512_set1_epi32(0x7FFFFFFF));
+    const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+    const __m512i carried = _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7FFF)));
+    const __mmask16 nan = _mm512_cmpgt_epi32_mask(size, _mm512_set1_epi32(0x7F800000));
+    const __mmask16 normal = _mm512_cmpgt_epi32_mask(size, _mm512_set1_epi32(0x7FFFFF));
+    const __m512i rounded = _mm512_mask_or_epi32(carried, nan, bits, _mm512_set1_epi32(0x400000));
+    _mm512_storeu_si512(out, _mm512_maskz_and_epi32(normal, rounded, _mm512_set1_epi32(kSecond)));
+  }
+  static OWML_INLINE F First(Bytes pairs) { return _mm512_castsi512_ps(_mm512_slli_epi32(pairs, 16)); }
+  static OWML_INLINE F Second(Bytes pairs) { return _mm512_castsi512_ps(And(pairs, kSecond)); }
+  static OWML_INLINE Bytes And(Bytes pairs, int32_t mask) { return _mm512_and_si512(pairs, _mm512_set1_epi32(mask)); }
   static OWML_INLINE I MultiplyAdd(I sum, Bytes weights, Bytes four) { return Dot(sum, weights, four); }
 
  private:
+  static constexpr int32_t kSecond = -0x10000;  // of a pair
+
   static OWML_INLINE void SumEight(__m256i a, __m256i b, int32_t* sum_a, int32_t* sum_b) {
     const __m256i both = _mm256_hadd_epi32(a, b);  // a a b b, in each half
     const __m128i four = _mm_add_epi32(_mm256_castsi256_si128(both), _mm256_extracti128_si256(both, 1));
     const __m128i two = _mm_add_epi32(four, _mm_shuffle_epi32(four, 0xB1));
     *sum_a = _mm_cvtsi128_si32(two);
     *sum_b = _mm_extract_epi32(two, 2);
-  }
-  static OWML_INLINE F First(Bytes pairs) { return _mm512_castsi512_ps(_mm512_slli_epi32(pairs, 16)); }
-  static OWML_INLINE F Second(Bytes pairs) {
-    return _mm512_castsi512_ps(_mm512_and_si512(pairs, _mm512_set1_epi32(static_cast<int>(0xFFFF0000))));
   }
   static OWML_INLINE int16_t LoadShort(const void* x) {
     int16_t value;

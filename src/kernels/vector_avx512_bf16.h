@@ -10,11 +10,14 @@ namespace {
 
 struct Avx512Bf16Rows : Avx512Vector {
   struct DenormalsAreZero {};  // the instruction takes them so
-  // 32 numbers, as RoundToBfloat does it.
+  static constexpr bool kPairsAtOnce = true;
+  using Pair = uint32_t;
+  static OWML_INLINE Pair PairOf(uint32_t first, uint32_t second) { return first | second << 16; }
   static constexpr size_t kRoundedAtOnce = 32;
-  static OWML_INLINE void RoundAtOnce(const float* x, uint32_t* out) {
+  static OWML_INLINE void RoundAtOnce(const float* x, Pair* out) {
     _mm512_storeu_si512(out, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(Load(x + 16), Load(x))));
   }
+  static OWML_INLINE Bytes BroadcastPair(Pair pair) { return _mm512_set1_epi32(static_cast<int>(pair)); }
   static OWML_INLINE F AddPairProducts(F sum, Bytes weights, Bytes pair) {
     return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(weights), reinterpret_cast<__m512bh>(pair));
   }

@@ -162,6 +162,12 @@ struct ScalarVector {
   static OWML_INLINE F PowerOfTwo(I x) {
     return Each([&](int i) { return FromBits((static_cast<uint32_t>(x.lane[i]) + 127u) << 23); });
   }
+  // To nearest, ties to even.
+  static OWML_INLINE F Round(F x) {
+    return Each([&](int i) { return __builtin_rintf(x.lane[i]); });
+  }
+  // x * 2^whole, where that is a normal number.
+  static OWML_INLINE F TimesPowerOfTwo(F x, F whole) { return Mul(x, PowerOfTwo(RoundToInt(whole))); }
   static OWML_INLINE int32_t MaxLane(I x) {
     int32_t result = x.lane[0];
     for (int i = 1; i < 16; ++i) result = x.lane[i] > result ? x.lane[i] : result;
@@ -232,7 +238,13 @@ struct ScalarVector {
   static constexpr int kBfloatVectors = 1;
   static constexpr int kBfloatTokens = 2;
   struct DenormalsAreZero {};  // done one by one
-  static OWML_INLINE Bytes BroadcastPair(uint32_t pair) {
+  static constexpr bool kPairsAtOnce = true;
+  using Pair = uint32_t;
+  static OWML_INLINE Pair PairOf(uint32_t first, uint32_t second) { return first | second << 16; }
+  static OWML_INLINE Bytes And(Bytes pairs, int32_t mask) {
+    return EachByte([&](int i, int j) { return pairs.lane[i][j] & (mask >> (8 * j)); });
+  }
+  static OWML_INLINE Bytes BroadcastPair(Pair pair) {
     return EachByte([&](int, int j) { return pair >> (8 * j) & 255; });
   }
   // Two bfloats in every lane: products of the second, then of the first.

@@ -6,6 +6,7 @@ namespace {
 
 using namespace owml::kernels;  // NOLINT
 
+static_assert(kMaxAttendRows == 32);
 constexpr CacheType kCaches[] = {CacheType::kF16, CacheType::kBF16, CacheType::kQ8};
 
 class AttentionTest : public KernelTest {
@@ -14,8 +15,9 @@ class AttentionTest : public KernelTest {
     width_ = width;
     type_ = type;
     // NaN where nothing is stored.
-    keys_.assign((positions + 15) / 16 * 16 * KeyBytes(type, width), std::byte{0x7F});
-    values_.assign(positions * ValueBytes(type, width), std::byte{0x7F});
+    const size_t whole = (positions + 15) / 16 * 16;
+    keys_.assign(whole * KeyBytes(type, width), std::byte{0xFF});
+    values_.assign(whole * ValueBytes(type, width), std::byte{0xFF});
     plain_keys_ = Floats(positions * width, -2, 2);
     plain_values_ = Floats(positions * width);
     for (size_t p = 0; p < positions; ++p) Store(oracle(), p, &keys_, &values_);
@@ -68,13 +70,21 @@ class AttentionTest : public KernelTest {
     return Attend(kernels, queries, std::vector<Range>(queries.size() / width_, {first, length}), cap);
   }
 
-  float Stored(float x) const { return type_ == CacheType::kF16 ? HalfToFloat(FloatToHalf(x)) : x; }
+  static float ToBfloat(float x) {
+    const uint32_t bits = std::bit_cast<uint32_t>(x);
+    return std::bit_cast<float>((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000);
+  }
+  float Stored(float x) const {
+    return type_ == CacheType::kF16 ? HalfToFloat(FloatToHalf(x)) : type_ == CacheType::kBF16 ? ToBfloat(x) : x;
+  }
+  // A cache in BF16 is multiplied by queries in BF16.
+  float Asked(float x) const { return type_ == CacheType::kBF16 ? ToBfloat(x) : x; }
 
   std::vector<double> Reference(const float* query, size_t length, size_t first = 0, double cap = 0) const {
     std::vector<double> scores(length), out(width_);
     double highest = -1e300, sum = 0;
     for (size_t p = first; p < length; ++p) {
-      for (size_t d = 0; d < width_; ++d) scores[p] += double{query[d]} * Stored(plain_keys_[p * width_ + d]);
+      for (size_t d = 0; d < width_; ++d) scores[p] += double{Asked(query[d])} * Stored(plain_keys_[p * width_ + d]);
       if (cap != 0) scores[p] = cap * std::tanh(scores[p] / cap);
       highest = std::max(highest, scores[p]);
     }
@@ -95,7 +105,7 @@ TEST_P(AttentionTest, EqualsItsScalarTwinAndTheFormula) {
   for (const size_t width : {2, 8, 16, 24, 64, 80, 128}) {
     for (const size_t length : {1, 15, 16, 17, 63, 64, 65, 130}) {
       Fill(width, length);
-      for (size_t rows = 1; rows <= kMaxAttendRows; ++rows) {
+      for (const size_t rows : {1, 2, 3, 4, 5, 6, 7, 13, 20, 32}) {
         const auto queries = Floats(rows * width);
         const auto out = Attend(kernels(), queries, length);
         ASSERT_TRUE(SameBits(out, Attend(oracle(), queries, length))) << width << " x " << length << ", " << rows;
@@ -166,7 +176,7 @@ TEST_P(AttentionTest, RowsOfNeighbouringTokensGetTheBitsThatTheyGetAlone) {
     Fill(40, 1100, type);
     for (const size_t window : {2000, 700, 64, 3, 1}) {
       for (const size_t last : {8, 64, 200, 520, 1096}) {
-        for (size_t rows = 2; rows <= kMaxAttendRows; ++rows) {
+        for (const size_t rows : {2, 3, 4, 5, 6, 8, 12, 15, 24, 32}) {
           std::vector<Range> ranges;
           for (size_t r = 0; r < rows; ++r) {
             const size_t length = last - 7 + r * 8 / rows;
@@ -189,14 +199,16 @@ TEST_P(AttentionTest, RowsOfNeighbouringTokensGetTheBitsThatTheyGetAlone) {
 
 TEST_P(AttentionTest, EveryTypeOfCacheGivesTheFormulaUpToItsRounding) {
   for (const CacheType type : kCaches) {
-    for (const size_t width : {2, 24, 33, 64, 80}) {
-      Fill(width, 130, type);
+    // Weights are rounded to F32, to BF16 (by 2^-9 at most), and 8 bits of keys and values are not in the formula.
+    const double tolerance = type == CacheType::kF16 ? 2e-5 : type == CacheType::kBF16 ? 0x1p-9 : 4e-2;
+    for (const size_t width : {2, 24, 33, 64, 80, 300}) {
+      Fill(width, 129, type);  // no number behind the last
       const auto queries = Floats(3 * width);
-      const auto out = Attend(kernels(), queries, 130);
-      ASSERT_TRUE(SameBits(out, Attend(oracle(), queries, 130))) << static_cast<int>(type) << ", " << width;
+      const auto out = Attend(kernels(), queries, 129);
+      ASSERT_TRUE(SameBits(out, Attend(oracle(), queries, 129))) << static_cast<int>(type) << ", " << width;
       for (size_t r = 0; r < 3; ++r) {
-        const auto expected = Reference(&queries[r * width], 130);
-        for (size_t d = 0; d < width; ++d) ASSERT_NEAR(out[r * width + d], expected[d], 1e-2);
+        const auto expected = Reference(&queries[r * width], 129);
+        for (size_t d = 0; d < width; ++d) ASSERT_NEAR(out[r * width + d], expected[d], tolerance);
       }
     }
   }
@@ -220,7 +232,7 @@ TEST_P(AttentionTest, StoredEntriesEqualThoseOfTheScalarTwin) {
   for (const CacheType type : kCaches) {
     for (const size_t width : {2, 8, 24, 33, 64}) {
       Fill(width, 40, type);
-      std::vector<std::byte> keys(keys_.size(), std::byte{0x7F}), values(values_.size(), std::byte{0x7F});
+      std::vector<std::byte> keys(keys_.size(), std::byte{0xFF}), values(values_.size(), std::byte{0xFF});
       for (size_t p = 0; p < 40; ++p) Store(kernels(), p, &keys, &values);
       EXPECT_EQ(keys, keys_);
       EXPECT_EQ(values, values_);
@@ -236,7 +248,7 @@ TEST_P(AttentionTest, RoundingToBfloatGoesToTheNearestAndKeepsWhatIsNoNumber) {
                                                  {0x7F800000, 0x7F80}, {0xFF800001, 0xFFC0}, {0x80000001, 0x8000}};
   for (const auto& [bits, expected] : cases) {
     const float value = std::bit_cast<float>(bits);
-    std::vector<std::byte> values(ValueBytes(type_, 1));
+    std::vector<std::byte> values(2 * ValueBytes(type_, 1));
     kernels().store_value[1](&value, 1, values.data(), 0);
     uint16_t stored;
     std::memcpy(&stored, values.data(), sizeof(stored));

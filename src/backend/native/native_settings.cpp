@@ -79,13 +79,13 @@ void CheckDraftOptions(const SessionOptions& options) {
   if (path) NotSupported("companion draft predictors ('" + options.draft_predictor_path.string() + "') cannot be run");
 }
 
-uint64_t Capacity(uint64_t hint, const std::string& label, std::optional<uint64_t> declared) {
+uint64_t Capacity(uint64_t hint, const ModelFacts& model) {
   // Spec-open: the default below the declared window, and what a larger hint means.
-  if (hint == 0) return std::min(declared.value_or(kDefaultCapacity), kDefaultCapacity);
+  if (hint == 0) return std::min(model.capacity.value_or(kDefaultCapacity), kDefaultCapacity);
   CheckNativeCapacity(hint);
-  if (declared && hint > *declared) {
+  if (model.capacity && hint > *model.capacity) {
     Log(OWML_LOG_LEVEL_WARNING, "native",
-        label + " declares a context of " + std::to_string(*declared) + " tokens; " + std::to_string(hint) +
+        model.label + " declares a context of " + std::to_string(*model.capacity) + " tokens; " + std::to_string(hint) +
             " were asked for, and text beyond the declared length may be poor");
   }
   return hint;
@@ -120,15 +120,14 @@ void CheckNativeCapacity(uint64_t capacity) {
                                                         " tokens is outside 1 to " + std::to_string(kMaxCapacity));
 }
 
-NativeSettings ResolveNativeSettings(const SessionOptions& options, const std::string& label,
-                                     std::optional<uint64_t> declared_capacity) {
+NativeSettings ResolveNativeSettings(const SessionOptions& options, const ModelFacts& model) {
   CheckPlacement(options);
   CheckForeignOptions(options);
   CheckStateOptions(options);
   CheckDraftOptions(options);
 
   NativeSettings settings;
-  settings.capacity = Capacity(options.sequence_capacity_hint, label, declared_capacity);
+  settings.capacity = Capacity(options.sequence_capacity_hint, model);
   Require(options.batch_size <= kMaxBatch,
           "a batch of " + std::to_string(options.batch_size) + " tokens is more than " + std::to_string(kMaxBatch));
   settings.batch_size = options.batch_size ? options.batch_size : kDefaultBatch;
@@ -136,7 +135,7 @@ NativeSettings ResolveNativeSettings(const SessionOptions& options, const std::s
   settings.threads = Threads(settings.gpu.empty() ? options.intra_op_threads : 0);
   settings.pin_threads = PinThreads();
   settings.draft_limit = std::min(options.draft_token_limit, kMaxDraftTokens);
-  if (options.kv_cache_type != KvCacheType::kDefault) settings.cache_type = options.kv_cache_type;
+  settings.cache_type = options.kv_cache_type == KvCacheType::kDefault ? model.cache_type : options.kv_cache_type;
   settings.engine_reason = options.engine_reason.empty() ? "it was asked for" : options.engine_reason;
   return settings;
 }

@@ -23,13 +23,19 @@ struct NativeSettings {
   bool pin_threads = false;  // OWML_PIN_THREADS
   std::string gpu;           // the id of a GPU, or empty for the CPU
   uint32_t draft_limit = 0;
-  KvCacheType cache_type = KvCacheType::kF16;
+  KvCacheType cache_type = KvCacheType::kDefault;
   std::string engine_reason;  // a clause
 };
 
+// What a model's file says about its sessions.
+struct ModelFacts {
+  std::string label;
+  std::optional<uint64_t> capacity;  // the context that it declares
+  KvCacheType cache_type = KvCacheType::kF16;
+};
+
 // Throws E_INVALIDARG or ERROR_NOT_SUPPORTED for an option that cannot be honoured; none is ignored.
-NativeSettings ResolveNativeSettings(const SessionOptions& options, const std::string& label,
-                                     std::optional<uint64_t> declared_capacity);
+NativeSettings ResolveNativeSettings(const SessionOptions& options, const ModelFacts& model);
 
 // E_INVALIDARG for 0 and for more positions than are counted.
 void CheckNativeCapacity(uint64_t capacity);

@@ -15,7 +15,9 @@ namespace {
 using native::NativeSettings;
 using native::ResolveNativeSettings;
 
-NativeSettings Resolve(const SessionOptions& options) { return ResolveNativeSettings(options, "'a.gguf'", 4096); }
+NativeSettings Resolve(const SessionOptions& options) {
+  return ResolveNativeSettings(options, {"'a.gguf'", 4096, KvCacheType::kBF16});
+}
 
 HRESULT CodeOf(void (*change)(SessionOptions&)) {
   SessionOptions options;
@@ -94,8 +96,8 @@ TEST(NativeSettingsTest, TheEngineMayBeNamed) {
   EXPECT_EQ(CodeOf([](SessionOptions& o) { o.engine = Engine::kNative; }), S_OK);
 }
 
-TEST(NativeSettingsTest, TheCacheHasTheTypeThatIsAskedFor) {
-  EXPECT_EQ(Resolve({}).cache_type, KvCacheType::kF16);
+TEST(NativeSettingsTest, TheCacheHasTheTypeThatIsAskedForAndElseThatOfTheModel) {
+  EXPECT_EQ(Resolve({}).cache_type, KvCacheType::kBF16);
   for (const KvCacheType type : {KvCacheType::kF16, KvCacheType::kBF16, KvCacheType::kQ8_0}) {
     SessionOptions options;
     options.kv_cache_type = type;

@@ -38,15 +38,15 @@ def closeness_to_the_paper(model, path, sequences):
     return found
 
 
-# Eight bits for activations in front of quantized weights, sixteen for keys and values, in both engines. The more
-# tokens, the less does chance decide the ratio of two such divergences.
+# Eight bits for activations in front of quantized weights, sixteen for keys and values, in both engines. With 8192
+# tokens chance moves the ratio of two such divergences by some hundredths.
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize("architecture", [Llama3, Qwen3, Gemma3])
 def test_random_models_are_as_close_to_the_paper_as_in_llama_cpp(tmp_path, record_property, architecture, kind):
     model = type("Random", (architecture,), {"kind": gguf.GGMLQuantizationType[kind]})()
     path = str(tmp_path / "random.gguf")
     model.write(path)
-    ours, theirs = closeness_to_the_paper(model, path, 16 if FULL else 4)
+    ours, theirs = closeness_to_the_paper(model, path, 32 if kind.startswith("Q") else 4)
     ratio = ours.divergence() / theirs.divergence()
     text = f"divergence {ours.divergence():.2e}, llama.cpp {theirs.divergence():.2e}, ratio {ratio:.3f}, "
     text += f"error {ours.error:.1e}, llama.cpp {theirs.error:.1e}"

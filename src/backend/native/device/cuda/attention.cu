@@ -50,6 +50,12 @@ struct State {
   }
 };
 
+// A cache in BF16 is multiplied by queries and weights in BF16.
+template <CacheType Type>
+__device__ float Operand(float x) {
+  return Type == CacheType::kBF16 ? FromBfloat(ToBfloat(x)) : x;
+}
+
 // scores[h] += query h times the key at `place` of a group.
 template <CacheType Type, int Width>
 __device__ void AddScores(const uint8_t* group, uint32_t place, uint32_t width, const float (*queries)[Width],
@@ -65,7 +71,7 @@ __device__ void AddScores(const uint8_t* group, uint32_t place, uint32_t width, 
         const auto byte = static_cast<int8_t>(block[2 * kKeyGroup + (d - begin) * kKeyGroup + place]);
         key = scale * static_cast<float>(byte);
       } else {
-        const uint16_t bits = reinterpret_cast<const uint16_t*>(group)[d * kKeyGroup + place];
+        const uint16_t bits = reinterpret_cast<const uint16_t*>(group)[KeyPlace<Type>(d, place)];
         key = Type == CacheType::kBF16 ? FromBfloat(bits) : FromHalf(bits);
       }
 #pragma unroll
@@ -76,14 +82,16 @@ __device__ void AddScores(const uint8_t* group, uint32_t place, uint32_t width, 
   }
 }
 
+// `values` are those of the segment.
 template <CacheType Type>
-__device__ float ValueAt(const uint8_t* row, uint32_t width, uint32_t d) {
+__device__ float ValueAt(const uint8_t* values, uint32_t width, uint32_t position, uint32_t d) {
+  const uint8_t* row = values + ValueRow<Type>(width, position);
   if constexpr (Type == CacheType::kQ8) {
     const uint32_t blocks = (width + kCacheBlock - 1) / kCacheBlock;
     const auto* scales = reinterpret_cast<const uint16_t*>(row + blocks * kCacheBlock);
     return FromHalf(scales[d / kCacheBlock]) * static_cast<float>(static_cast<int8_t>(row[d]));
   } else {
-    const uint16_t bits = reinterpret_cast<const uint16_t*>(row)[d];
+    const uint16_t bits = reinterpret_cast<const uint16_t*>(row)[ValuePlace<Type>(d, position)];
     return Type == CacheType::kBF16 ? FromBfloat(bits) : FromHalf(bits);
   }
 }
@@ -102,7 +110,7 @@ __global__ void __launch_bounds__(kThreads) AttendKernel(AttendCall call) {
   const uint64_t seen = call.FirstSeen(row.position), first_segment = seen / kAttentionSegment;
   const uint64_t segments = row.position / kAttentionSegment + 1 - first_segment;
   for (uint32_t i = thread; i < heads * width; i += kThreads) {
-    queries[i / width][i % width] = call.queries.at(blockIdx.x, first_head + i / width)[i % width];
+    queries[i / width][i % width] = Operand<Type>(call.queries.at(blockIdx.x, first_head + i / width)[i % width]);
   }
   __syncthreads();
 
@@ -145,7 +153,7 @@ __global__ void __launch_bounds__(kThreads) AttendKernel(AttendCall call) {
 #pragma unroll
         for (int i = 0; i < Dims; ++i) state.values[i] *= correction;
         const float weight = is_seen ? Exp(scores[h] - maximum) : 0.0f;
-        weights[h][thread] = weight;
+        weights[h][thread] = Operand<Type>(weight);
         const float sum = WarpSum(weight);
         if (thread % kWarp == 0) warp_sums[warp][h] = sum;
       }
@@ -161,7 +169,7 @@ __global__ void __launch_bounds__(kThreads) AttendKernel(AttendCall call) {
         if (d >= width) break;
 #pragma unroll 4
         for (uint32_t p = begin; p < end; ++p) {
-          const float value = ValueAt<Type>(values + (block + p) * CacheValueBytes<Type>(width), width, d);
+          const float value = ValueAt<Type>(values, width, block + p, d);
 #pragma unroll
           for (uint32_t h = 0; h < kHeads; ++h) {
             if (h < heads) states[h].values[i] = fmaf(weights[h][p], value, states[h].values[i]);

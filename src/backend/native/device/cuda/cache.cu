@@ -21,7 +21,7 @@ __global__ void AppendKernel(const Row* rows, FloatRows keys, FloatRows values, 
   const uint32_t place = in_segment % kKeyGroup;
   uint8_t* key_group =
       cache.KeysFrom(row.slot, blockIdx.y, row.position) + (in_segment - place) * CacheKeyBytes<Type>(width);
-  uint8_t* value_row = cache.ValuesFrom(row.slot, blockIdx.y, row.position) + in_segment * CacheValueBytes<Type>(width);
+  uint8_t* value_row = cache.ValuesFrom(row.slot, blockIdx.y, row.position) + ValueRow<Type>(width, in_segment);
   if constexpr (Type == kernels::CacheType::kQ8) {
     const uint32_t blocks = (width + kCacheBlock - 1) / kCacheBlock, lane = threadIdx.x % kWarp;
     auto* value_scales = reinterpret_cast<uint16_t*>(value_row + blocks * kCacheBlock);
@@ -38,8 +38,8 @@ __global__ void AppendKernel(const Row* rows, FloatRows keys, FloatRows values, 
     }
   } else {
     for (uint32_t d = threadIdx.x; d < width; d += kThreads) {
-      reinterpret_cast<uint16_t*>(key_group)[d * kKeyGroup + place] = ToTwoBytes<Type>(key[d]);
-      reinterpret_cast<uint16_t*>(value_row)[d] = ToTwoBytes<Type>(value[d]);
+      reinterpret_cast<uint16_t*>(key_group)[KeyPlace<Type>(d, place)] = ToTwoBytes<Type>(key[d]);
+      reinterpret_cast<uint16_t*>(value_row)[ValuePlace<Type>(d, in_segment)] = ToTwoBytes<Type>(value[d]);
     }
   }
 }

@@ -56,11 +56,29 @@ inline constexpr uint32_t kKeyBlockBytes = (kCacheBlock + 2) * kKeyGroup;
 
 template <kernels::CacheType Type>
 __device__ uint64_t CacheKeyBytes(uint32_t width) {
-  return Type == kernels::CacheType::kQ8 ? (width + kCacheBlock - 1) / kCacheBlock * (kCacheBlock + 2) : width * 2;
+  if (Type == kernels::CacheType::kQ8) return (width + kCacheBlock - 1) / kCacheBlock * (kCacheBlock + 2);
+  return Type == kernels::CacheType::kBF16 ? (width + 1) / 2 * 4 : width * 2;
 }
 template <kernels::CacheType Type>
 __device__ uint64_t CacheValueBytes(uint32_t width) {
   return Type == kernels::CacheType::kQ8 ? CacheKeyBytes<Type>(width) : (width + 15) / 16 * 32;
+}
+
+// Where a number of two bytes stands: a key in its group, a value behind the first of its position, or of its pair of
+// positions in BF16.
+template <kernels::CacheType Type>
+__device__ uint32_t KeyPlace(uint32_t d, uint32_t place) {
+  return Type == kernels::CacheType::kBF16 ? (d / 2 * kKeyGroup + place) * 2 + d % 2 : d * kKeyGroup + place;
+}
+template <kernels::CacheType Type>
+__device__ uint32_t ValuePlace(uint32_t d, uint32_t position) {
+  return Type == kernels::CacheType::kBF16 ? 2 * d + position % 2 : d;
+}
+// The values of a position, or of its pair, behind those of the segment.
+template <kernels::CacheType Type>
+__device__ uint64_t ValueRow(uint32_t width, uint32_t position) {
+  const uint32_t row = Type == kernels::CacheType::kBF16 ? position / 2 * 2 : position;
+  return row * CacheValueBytes<Type>(width);
 }
 
 }  // namespace owml::native

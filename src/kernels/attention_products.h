@@ -1,0 +1,123 @@
+// Products of attention with keys and values taken as floats: of caches in F16 and in 8 bits.
+// Driven by attention_kernel.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/cache_kernel.h"
+#include "kernels/inline.h"
+#include "kernels/kernels.h"
+#include "kernels/vector_math.h"
+
+namespace owml::kernels {
+
+// Keys and values of a block of positions.
+struct AttentionBlock {
+  const std::byte* keys;    // of the block's first position
+  const std::byte* values;  // of the same
+  CacheType type;
+  size_t width;
+
+  // With few rows reading is the limit: values are fetched while scores are computed, the next block's keys while
+  // values are added, in steps that read `bytes` each.
+  template <int R>
+  OWML_INLINE void FetchValues(size_t step, size_t bytes) const {
+    if constexpr (R <= 4) Fetch(values + step * bytes);
+  }
+  template <int R>
+  OWML_INLINE void FetchNextKeys(size_t step, size_t bytes) const {
+    if constexpr (R <= 4) Fetch(keys + kAttentionBlock * KeyBytes(type, width) + step * bytes);
+  }
+  static OWML_INLINE void Fetch(const std::byte* at) { __builtin_prefetch(at, 0, 3); }
+};
+
+// For R rows that go through a block together.
+template <class V, CacheType Type, int R>
+class FloatAttention {
+ public:
+  // Neighbouring positions whose values are added in one step.
+  static constexpr size_t kTogether = 1;
+
+  OWML_INLINE FloatAttention(const float* const* queries, size_t width) : queries_(queries), width_(width) {}
+
+  // scores[r] = query r times the keys of `count` positions, rounded up to 16.
+  OWML_INLINE void Scores(const AttentionBlock& block, size_t count, float (*scores)[kAttentionBlock]) const {
+    constexpr int kWidth = V::kAttentionWidth;
+    const size_t vectors = (count + 15) / 16;
+    size_t p = 0;
+    for (; p + kWidth <= vectors; p += kWidth) KeyScores<kWidth>(block, p, scores);
+    for (; p < vectors; ++p) KeyScores<1>(block, p, scores);
+  }
+
+  // Of a score below the highest.
+  static OWML_INLINE typename V::F Weight(typename V::F below) { return ShortExp<V>(below); }
+
+  // What the scores of row r became. They stay where they are.
+  OWML_INLINE void TakeWeights(int r, const float* weights) { weights_[r] = weights; }
+
+  // states of N rows from row r on += weights times values of positions `from` to before `to`.
+  template <int N>
+  OWML_INLINE void AddValues(const AttentionBlock& block, size_t from, size_t to, int r, float* states) const {
+    constexpr int kWidth = V::kAttentionWidth;
+    if (from >= to) return;
+    const size_t end = PaddedWidth(width_);
+    size_t d = 0;
+    for (; d + 16 * kWidth <= end; d += 16 * kWidth) AddValuesAt<N, kWidth>(block, from, to, r, states, d);
+    for (; d < end; d += 16) AddValuesAt<N, 1>(block, from, to, r, states, d);
+  }
+
+ private:
+  // Of positions 16 p to before 16 (p + P).
+  template <int P>
+  OWML_INLINE void KeyScores(const AttentionBlock& block, size_t p, float (*scores)[kAttentionBlock]) const {
+    typename V::F sum[R][P];
+    OWML_UNROLL for (int r = 0; r < R; ++r) { OWML_UNROLL for (int i = 0; i < P; ++i) sum[r][i] = V::Set(0.0f); }
+    const std::byte* keys = block.keys + p * 16 * KeyBytes(Type, width_);
+    for (size_t d = 0; d < width_; ++d) {
+      typename V::F k[P];
+      OWML_UNROLL for (int i = 0; i < P; ++i) {
+        k[i] = Cache<V, Type>::Keys(keys + static_cast<size_t>(i) * 16 * KeyBytes(Type, width_), d);
+        block.FetchValues<R>(p * width_ + d * P + static_cast<size_t>(i), KeyBytes(Type, 16));
+      }
+      OWML_UNROLL for (int r = 0; r < R; ++r) {
+        const typename V::F q = V::Set(queries_[r][d]);
+        OWML_UNROLL for (int i = 0; i < P; ++i) sum[r][i] = V::Fma(k[i], q, sum[r][i]);
+      }
+    }
+    OWML_UNROLL for (int r = 0; r < R; ++r) {
+      OWML_UNROLL for (int i = 0; i < P; ++i) V::Store(scores[r] + 16 * (p + i), sum[r][i]);
+    }
+  }
+
+  // Of dimensions d to before d + 16 D.
+  template <int N, int D>
+  OWML_INLINE void AddValuesAt(const AttentionBlock& block, size_t from, size_t to, int row, float* states,
+                               size_t d) const {
+    const size_t state_size = AttentionStateSize(width_);
+    typename V::F sum[N][D];
+    OWML_UNROLL for (int r = 0; r < N; ++r) {
+      OWML_UNROLL for (int i = 0; i < D; ++i) sum[r][i] = V::Load(states + r * state_size + d + 16 * i);
+    }
+    for (size_t position = from; position < to; ++position) {
+      typename V::F v[D];
+      OWML_UNROLL for (int i = 0; i < D; ++i) {
+        v[i] = Cache<V, Type>::Values(block.values + position * ValueBytes(Type, width_), width_, d + 16 * i);
+        block.FetchNextKeys<N>(d / 16 * kAttentionBlock + position * D + static_cast<size_t>(i), KeyBytes(Type, 16));
+      }
+      OWML_UNROLL for (int r = 0; r < N; ++r) {
+        const typename V::F weight = V::Set(weights_[row + r][position]);
+        OWML_UNROLL for (int i = 0; i < D; ++i) sum[r][i] = V::Fma(weight, v[i], sum[r][i]);
+      }
+    }
+    OWML_UNROLL for (int r = 0; r < N; ++r) {
+      OWML_UNROLL for (int i = 0; i < D; ++i) V::Store(states + r * state_size + d + 16 * i, sum[r][i]);
+    }
+  }
+
+  const float* const* queries_;
+  const float* weights_[R] = {};
+  size_t width_;
+};
+
+}  // namespace owml::kernels
