@@ -46,14 +46,17 @@ OWML_INLINE void SoftmaxStep(float* scores, const SeenPositions& seen, float cap
   F score[4];
   OWML_UNROLL for (int i = 0; i < 4; ++i) score[i] = V::Load(scores + 16 * i);
   const F highest = V::Max(V::Max(score[0], score[1]), V::Max(score[2], score[3]));
-  const float before = state[padded], maximum = V::MaxLaneFloat(highest);
+  const float before = state[padded];
   float relative_to = before;
   F sum = V::Load(state + padded + 16);
-  if (maximum > before + kScoreSlack) {
-    const F correction = ShortExp<V>(V::Set(before - maximum));
-    state[padded] = relative_to = maximum;
-    sum = V::Mul(sum, correction);
-    for (size_t d = 0; d < padded; d += 16) V::Store(state + d, V::Mul(V::Load(state + d), correction));
+  if (V::AnyAbove(highest, before + kScoreSlack)) {
+    relative_to = V::MaxLaneFloat(highest);
+    if (before != kLowestScore) {
+      const F correction = ShortExp<V>(V::Set(before - relative_to));
+      sum = V::Mul(sum, correction);
+      for (size_t d = 0; d < padded; d += 16) V::Store(state + d, V::Mul(V::Load(state + d), correction));
+    }
+    state[padded] = relative_to;
   }
   F weight[4];
   OWML_UNROLL for (int i = 0; i < 4; ++i) {

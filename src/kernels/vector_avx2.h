@@ -82,6 +82,10 @@ struct Avx2Vector {
     four = _mm_add_ps(four, _mm_movehl_ps(four, four));
     return _mm_cvtss_f32(_mm_add_ss(four, _mm_shuffle_ps(four, four, 1)));
   }
+  static OWML_INLINE bool AnyAbove(F x, float limit) {
+    const __m256 all = _mm256_set1_ps(limit);
+    return _mm256_movemask_ps(_mm256_or_ps(_mm256_cmp_ps(x.a, all, _CMP_GT_OQ), _mm256_cmp_ps(x.b, all, _CMP_GT_OQ)));
+  }
   static OWML_INLINE float MaxLaneFloat(F x) {
     const __m256 eight = _mm256_max_ps(x.a, x.b);
     __m128 four = _mm_max_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
@@ -110,13 +114,11 @@ struct Avx2Vector {
     return {_mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(x.a, bias), 23)),
             _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(x.b, bias), 23))};
   }
-  // To nearest, ties to even.
-  static OWML_INLINE F Round(F x) {
-    constexpr int kNearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
-    return {_mm256_round_ps(x.a, kNearest), _mm256_round_ps(x.b, kNearest)};
-  }
-  // x * 2^whole, where that is a normal number.
-  static OWML_INLINE F TimesPowerOfTwo(F x, F whole) { return Mul(x, PowerOfTwo(RoundToInt(whole))); }
+  static OWML_INLINE F Floor(F x) { return {_mm256_floor_ps(x.a), _mm256_floor_ps(x.b)}; }
+  // x - floor(x)
+  static OWML_INLINE F Fraction(F x) { return Sub(x, Floor(x)); }
+  // x * 2^floor(power), where that is a normal number.
+  static OWML_INLINE F TimesPowerOfTwo(F x, F power) { return Mul(x, PowerOfTwo(RoundToInt(Floor(power)))); }
   static OWML_INLINE int32_t MaxLane(I x) {
     const __m256i eight = _mm256_max_epi32(x.a, x.b);
     __m128i four = _mm_max_epi32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256(eight, 1));

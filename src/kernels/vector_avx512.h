@@ -52,6 +52,9 @@ struct Avx512Vector {
   static OWML_INLINE F Max(F a, F b) { return _mm512_max_ps(a, b); }
   static OWML_INLINE F Min(F a, F b) { return _mm512_min_ps(a, b); }
   static OWML_INLINE F SwapPairs(F x) { return _mm512_permute_ps(x, 0xB1); }
+  static OWML_INLINE bool AnyAbove(F x, float limit) {
+    return _mm512_cmp_ps_mask(x, Set(limit), _CMP_GT_OQ) != 0;
+  }
   static OWML_INLINE float MaxLaneFloat(F x) { return _mm512_reduce_max_ps(x); }
   // As a tree: lanes i and i + 8, then i + 4, i + 2, i + 1.
   static OWML_INLINE float SumLanes(F x) {
@@ -78,10 +81,12 @@ struct Avx512Vector {
   static OWML_INLINE F PowerOfTwo(I x) {
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_add_epi32(x, _mm512_set1_epi32(127)), 23));
   }
-  // To nearest, ties to even.
-  static OWML_INLINE F Round(F x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
-  // x * 2^whole, where that is a normal number.
-  static OWML_INLINE F TimesPowerOfTwo(F x, F whole) { return _mm512_scalef_ps(x, whole); }
+  // x - floor(x)
+  static OWML_INLINE F Fraction(F x) {
+    return Sub(x, _mm512_roundscale_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC));
+  }
+  // x * 2^floor(power), where that is a normal number.
+  static OWML_INLINE F TimesPowerOfTwo(F x, F power) { return _mm512_scalef_ps(x, power); }
   static OWML_INLINE int32_t MaxLane(I x) { return _mm512_reduce_max_epi32(x); }
   static OWML_INLINE int32_t SumLanesInt(I x) { return _mm512_reduce_add_epi32(x); }
   static OWML_INLINE void SumBoth(I a, I b, int32_t* sum_a, int32_t* sum_b) {

@@ -33,15 +33,14 @@ template <class V>
 OWML_INLINE typename V::F ShortExp(typename V::F x) {
   using F = typename V::F;
   const F power = V::Mul(V::Max(V::Set(-87.0f), x), V::Set(1.44269504088896341f));
-  const F whole = V::Round(power);
-  const F r = V::Sub(power, whole);
-  F p = V::Set(1.3276471e-3f);  // 2^r between -1/2 and 1/2, to 8e-8
-  p = V::Fma(p, r, V::Set(9.6755410e-3f));
-  p = V::Fma(p, r, V::Set(5.5507131e-2f));
-  p = V::Fma(p, r, V::Set(2.4022120e-1f));
-  p = V::Fma(p, r, V::Set(6.9314694e-1f));
-  p = V::Fma(p, r, V::Set(1.0000001f));
-  return V::TimesPowerOfTwo(p, whole);
+  const F r = V::Fraction(power);
+  F p = V::Set(1.87757667e-3f);  // 2^r between 0 and 1, to 8e-8
+  p = V::Fma(p, r, V::Set(8.98934009e-3f));
+  p = V::Fma(p, r, V::Set(5.58263181e-2f));
+  p = V::Fma(p, r, V::Set(2.40153617e-1f));
+  p = V::Fma(p, r, V::Set(6.93153073e-1f));
+  p = V::Fma(p, r, V::Set(9.99999925e-1f));
+  return V::TimesPowerOfTwo(p, power);
 }
 
 // The same with a relative error below 8e-5, for numbers that are rounded to BF16.
@@ -49,13 +48,12 @@ template <class V>
 OWML_INLINE typename V::F ExpForBfloat(typename V::F x) {
   using F = typename V::F;
   const F power = V::Mul(V::Max(V::Set(-87.0f), x), V::Set(1.44269504088896341f));
-  const F whole = V::Round(power);
-  const F r = V::Sub(power, whole);
-  F p = V::Set(5.5171669e-2f);  // 2^r between -1/2 and 1/2, to 7.5e-5
-  p = V::Fma(p, r, V::Set(2.4261112e-1f));
-  p = V::Fma(p, r, V::Set(6.9326099e-1f));
-  p = V::Fma(p, r, V::Set(9.9992807e-1f));
-  return V::TimesPowerOfTwo(p, whole);
+  const F r = V::Fraction(power);
+  F p = V::Set(7.80245227e-2f);  // 2^r between 0 and 1, to 7.5e-5
+  p = V::Fma(p, r, V::Set(2.26067155e-1f));
+  p = V::Fma(p, r, V::Set(6.95833541e-1f));
+  p = V::Fma(p, r, V::Set(9.99925219e-1f));
+  return V::TimesPowerOfTwo(p, power);
 }
 
 // cap * tanh(x / cap), with an absolute error below 3e-7 * cap.

@@ -123,6 +123,11 @@ struct ScalarVector {
     }
     return x.lane[0];
   }
+  static OWML_INLINE bool AnyAbove(F x, float limit) {
+    bool any = false;
+    for (int i = 0; i < 16; ++i) any = any || x.lane[i] > limit;
+    return any;
+  }
   static OWML_INLINE float MaxLaneFloat(F x) {
     float result = x.lane[0];
     for (int i = 1; i < 16; ++i) result = x.lane[i] > result ? x.lane[i] : result;
@@ -162,12 +167,13 @@ struct ScalarVector {
   static OWML_INLINE F PowerOfTwo(I x) {
     return Each([&](int i) { return FromBits((static_cast<uint32_t>(x.lane[i]) + 127u) << 23); });
   }
-  // To nearest, ties to even.
-  static OWML_INLINE F Round(F x) {
-    return Each([&](int i) { return __builtin_rintf(x.lane[i]); });
+  static OWML_INLINE F Floor(F x) {
+    return Each([&](int i) { return __builtin_floorf(x.lane[i]); });
   }
-  // x * 2^whole, where that is a normal number.
-  static OWML_INLINE F TimesPowerOfTwo(F x, F whole) { return Mul(x, PowerOfTwo(RoundToInt(whole))); }
+  // x - floor(x)
+  static OWML_INLINE F Fraction(F x) { return Sub(x, Floor(x)); }
+  // x * 2^floor(power), where that is a normal number.
+  static OWML_INLINE F TimesPowerOfTwo(F x, F power) { return Mul(x, PowerOfTwo(RoundToInt(Floor(power)))); }
   static OWML_INLINE int32_t MaxLane(I x) {
     int32_t result = x.lane[0];
     for (int i = 1; i < 16; ++i) result = x.lane[i] > result ? x.lane[i] : result;
