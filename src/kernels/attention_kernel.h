@@ -26,25 +26,34 @@ struct SeenPositions {
   size_t from;
   size_t to;
   OWML_INLINE bool all() const { return from == 0 && to == kAttentionBlock; }
+  // Within vector i of the block, from 0 to 16.
+  OWML_INLINE size_t FromIn(size_t i) const { return InVector(from, i); }
+  OWML_INLINE size_t ToIn(size_t i) const { return InVector(to, i); }
+
+ private:
+  static OWML_INLINE size_t InVector(size_t at, size_t i) {
+    return at < 16 * i ? 0 : at - 16 * i < 16 ? at - 16 * i : 16;
+  }
 };
 
-OWML_INLINE void SetUnseen(float* numbers, const SeenPositions& seen, float x) {
-  for (size_t i = 0; i < seen.from; ++i) numbers[i] = x;
-  for (size_t i = seen.to; i < kAttentionBlock; ++i) numbers[i] = x;
+// `numbers` of a block, with another number where a row sees nothing.
+template <class V>
+OWML_INLINE void SetUnseen(typename V::F (&numbers)[4], const SeenPositions& seen, float other) {
+  OWML_UNROLL for (int i = 0; i < 4; ++i) {
+    numbers[i] = V::OnlyLanes(numbers[i], seen.FromIn(i), seen.ToIn(i), V::Set(other));
+  }
 }
 
 // Turns the scores of one row into weights, and brings the state up to a higher score where there is one.
 template <class V, class Products>
 OWML_INLINE void SoftmaxStep(float* scores, const SeenPositions& seen, float cap, float* state, size_t padded) {
   using F = typename V::F;
-  if (cap != 0.0f) {
-    OWML_UNROLL for (int i = 0; i < 4; ++i) {
-      V::Store(scores + 16 * i, SoftCap<V>(V::Load(scores + 16 * i), V::Set(cap)));
-    }
-  }
-  if (!seen.all()) SetUnseen(scores, seen, kLowestScore);
   F score[4];
   OWML_UNROLL for (int i = 0; i < 4; ++i) score[i] = V::Load(scores + 16 * i);
+  if (cap != 0.0f) {
+    OWML_UNROLL for (int i = 0; i < 4; ++i) score[i] = SoftCap<V>(score[i], V::Set(cap));
+  }
+  if (!seen.all()) SetUnseen<V>(score, seen, kLowestScore);
   const F highest = V::Max(V::Max(score[0], score[1]), V::Max(score[2], score[3]));
   const float before = state[padded];
   float relative_to = before;
@@ -61,12 +70,9 @@ OWML_INLINE void SoftmaxStep(float* scores, const SeenPositions& seen, float cap
   F weight[4];
   OWML_UNROLL for (int i = 0; i < 4; ++i) {
     weight[i] = Products::Weight(V::Sub(score[i], V::Set(relative_to)));
-    V::Store(scores + 16 * i, weight[i]);
   }
-  if (!seen.all()) {
-    SetUnseen(scores, seen, 0.0f);
-    OWML_UNROLL for (int i = 0; i < 4; ++i) weight[i] = V::Load(scores + 16 * i);
-  }
+  if (!seen.all()) SetUnseen<V>(weight, seen, 0.0f);
+  OWML_UNROLL for (int i = 0; i < 4; ++i) V::Store(scores + 16 * i, weight[i]);
   sum = V::Add(sum, V::Add(V::Add(weight[0], weight[1]), V::Add(weight[2], weight[3])));
   V::Store(state + padded + 16, sum);
 }

@@ -82,6 +82,16 @@ struct Avx2Vector {
     four = _mm_add_ps(four, _mm_movehl_ps(four, four));
     return _mm_cvtss_f32(_mm_add_ss(four, _mm_shuffle_ps(four, four, 1)));
   }
+  // x in lanes `from` to before `to`, `other` in the rest.
+  static OWML_INLINE F OnlyLanes(F x, size_t from, size_t to, F other) {
+    const __m256i first = _mm256_set1_epi32(static_cast<int>(from) - 1), end = _mm256_set1_epi32(static_cast<int>(to));
+    const auto blend = [&](__m256 in, __m256 out, __m256i lane) {
+      const __m256i inside = _mm256_and_si256(_mm256_cmpgt_epi32(lane, first), _mm256_cmpgt_epi32(end, lane));
+      return _mm256_blendv_ps(out, in, _mm256_castsi256_ps(inside));
+    };
+    const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    return {blend(x.a, other.a, lanes), blend(x.b, other.b, _mm256_add_epi32(lanes, _mm256_set1_epi32(8)))};
+  }
   static OWML_INLINE bool AnyAbove(F x, float limit) {
     const __m256 all = _mm256_set1_ps(limit);
     return _mm256_movemask_ps(_mm256_or_ps(_mm256_cmp_ps(x.a, all, _CMP_GT_OQ), _mm256_cmp_ps(x.b, all, _CMP_GT_OQ)));

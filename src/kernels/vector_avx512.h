@@ -52,6 +52,10 @@ struct Avx512Vector {
   static OWML_INLINE F Max(F a, F b) { return _mm512_max_ps(a, b); }
   static OWML_INLINE F Min(F a, F b) { return _mm512_min_ps(a, b); }
   static OWML_INLINE F SwapPairs(F x) { return _mm512_permute_ps(x, 0xB1); }
+  // x in lanes `from` to before `to`, `other` in the rest.
+  static OWML_INLINE F OnlyLanes(F x, size_t from, size_t to, F other) {
+    return _mm512_mask_blend_ps(static_cast<__mmask16>(FirstLanes(to) & ~FirstLanes(from)), other, x);
+  }
   static OWML_INLINE bool AnyAbove(F x, float limit) {
     return _mm512_cmp_ps_mask(x, Set(limit), _CMP_GT_OQ) != 0;
   }

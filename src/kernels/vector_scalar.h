@@ -123,6 +123,10 @@ struct ScalarVector {
     }
     return x.lane[0];
   }
+  // x in lanes `from` to before `to`, `other` in the rest.
+  static OWML_INLINE F OnlyLanes(F x, size_t from, size_t to, F other) {
+    return Each([&](size_t i) { return i >= from && i < to ? x.lane[i] : other.lane[i]; });
+  }
   static OWML_INLINE bool AnyAbove(F x, float limit) {
     bool any = false;
     for (int i = 0; i < 16; ++i) any = any || x.lane[i] > limit;
