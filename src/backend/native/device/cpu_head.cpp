@@ -37,7 +37,7 @@ void CpuHead::Run(const Head& op, const Step& step) noexcept {
     for (uint64_t unit = units * piece / pieces; unit < units * (piece + 1) / pieces; ++unit) {
       const Outputs outputs = UnitOf(op.matrix, unit);
       const uint64_t first = outputs.row, count = outputs.rows;
-      MultiplyUnit(kernels_, outputs, op.bias, op.x, results.size(), tile, UnitOf(op.matrix, unit + 1).panels());
+      MultiplyUnit(kernels_, outputs, op.bias, op.x, {0, results.size()}, tile, UnitOf(op.matrix, unit + 1).panels());
       for (uint64_t i = 0; i < results.size(); ++i) {
         float* logits = tile + i * kUnitRows;
         if (op.scale != 1) kernels_.scale(logits, op.scale, count);

@@ -8,6 +8,18 @@
 
 namespace owml::native {
 
+ProductPieces::ProductPieces(uint64_t units, uint64_t tokens, ElementType activations, const Workers& workers)
+    : units_(units), tokens_(tokens), parts_(PiecesOf(units, tokens, workers)) {
+  // Weights are unpacked again for every block, so these are larger where there is something to unpack.
+  const uint64_t together = activations == ElementType::kQ8 ? 256 : 128;
+  blocks_ = std::max<uint64_t>(1, (tokens + together / 2) / together);
+}
+
+Tokens ProductPieces::TokensOf(uint32_t piece) const {
+  const uint64_t block = piece / parts_, first = tokens_ * block / blocks_;
+  return {first, tokens_ * (block + 1) / blocks_ - first};
+}
+
 void CpuProducts::Reserve(const GateUp& op) {
   const uint64_t rows = op.out.extent(0);
   if (rows <= thread_rows_) return;
@@ -22,25 +34,25 @@ std::span<const std::byte> Outputs::panels() const {
           (rows + kernels::kPanelRows - 1) / kernels::kPanelRows * bytes};
 }
 
-void Multiply(const kernels::Kernels& kernels, const Outputs& outputs, const Tensor& x, uint64_t n, float* out,
+void Multiply(const kernels::Kernels& kernels, const Outputs& outputs, const Tensor& x, Tokens tokens, float* out,
               uint64_t out_stride, bool accumulate, std::span<const std::byte> next) {
   const bool blocks = x.type() == ElementType::kQ8;
   kernels.Matmul(outputs.matrix.type)({.panels = outputs.panels().data(),
                                        .rows = outputs.rows,
                                        .columns = outputs.matrix.columns,
-                                       .q8 = blocks ? Blocks(x, 0) : nullptr,
-                                       .f32 = blocks ? nullptr : Floats(x, 0),
-                                       .tokens = n,
+                                       .q8 = blocks ? Blocks(x, tokens.first) : nullptr,
+                                       .f32 = blocks ? nullptr : Floats(x, tokens.first),
+                                       .tokens = tokens.count,
                                        .out = out,
                                        .out_stride = out_stride,
                                        .accumulate = accumulate,
                                        .next = next});
 }
 
-void MultiplyUnit(const kernels::Kernels& kernels, const Outputs& unit, DeviceAddress bias, const Tensor& x, uint64_t n,
-                  float* out, std::span<const std::byte> next) {
-  Multiply(kernels, unit, x, n, out, kUnitRows, /*accumulate=*/false, next);
-  for (uint64_t i = 0; bias && i < n; ++i) {
+void MultiplyUnit(const kernels::Kernels& kernels, const Outputs& unit, DeviceAddress bias, const Tensor& x,
+                  Tokens tokens, float* out, std::span<const std::byte> next) {
+  Multiply(kernels, unit, x, tokens, out, kUnitRows, /*accumulate=*/false, next);
+  for (uint64_t i = 0; bias && i < tokens.count; ++i) {
     kernels.add_scaled(out + i * kUnitRows, Pointer<const float>(bias) + unit.row, 1, unit.rows);
   }
 }
@@ -49,15 +61,16 @@ void MultiplyUnit(const kernels::Kernels& kernels, const Outputs& unit, DeviceAd
 void CpuProducts::Run(const Job& job, uint64_t n) noexcept {
   uint64_t units = 0;
   for (const Operation& operation : job.operations) units += Units(std::get<MatMul>(operation).matrix.rows);
-  const uint32_t pieces = PiecesOf(units, n, workers_);
-  workers_.Run(pieces, [&](uint32_t piece, uint32_t) noexcept {
-    uint64_t begin = units * piece / pieces, end = units * (piece + 1) / pieces;
+  const ProductPieces pieces(units, n, std::get<MatMul>(job.operations[0]).x.type(), workers_);
+  workers_.Run(pieces.count(), [&](uint32_t piece, uint32_t) noexcept {
+    const Tokens tokens = pieces.TokensOf(piece);
+    uint64_t begin = pieces.FirstUnit(piece), end = pieces.EndUnit(piece);
     for (const Operation& operation : job.operations) {
       const MatMul& op = std::get<MatMul>(operation);
       const uint64_t count = Units(op.matrix.rows);
       if (begin < std::min(end, count)) {
         const uint64_t row = begin * kUnitRows, stop = std::min(op.matrix.rows, std::min(end, count) * kUnitRows);
-        Multiply(kernels_, {op.matrix, row, stop - row}, op.x, n, Floats(op.out, 0) + row,
+        Multiply(kernels_, {op.matrix, row, stop - row}, op.x, tokens, Floats(op.out, tokens.first) + row,
                  op.out.stride(0) / sizeof(float), op.accumulate, UnitOf(op.matrix, std::min(end, count)).panels());
       }
       if (end <= count) break;
@@ -71,22 +84,23 @@ void CpuProducts::Run(const Job& job, uint64_t n) noexcept {
 void CpuProducts::Run(const GateUp& op, uint64_t n) noexcept {
   const auto activate = op.activation == Activation::kGelu ? kernels_.gelu_multiply : kernels_.silu_multiply;
   const uint64_t units = Units(op.gate.rows);
-  const uint32_t pieces = PiecesOf(units, n, workers_);
-  workers_.Run(pieces, [&](uint32_t piece, uint32_t thread) noexcept {
+  const ProductPieces pieces(units, n, op.gate_x.type(), workers_);
+  workers_.Run(pieces.count(), [&](uint32_t piece, uint32_t thread) noexcept {
+    const Tokens tokens = pieces.TokensOf(piece);
     float* gate = gate_up_ + thread * 2 * thread_rows_ * kUnitRows;
     float* up = gate + thread_rows_ * kUnitRows;
-    for (uint64_t unit = units * piece / pieces; unit < units * (piece + 1) / pieces; ++unit) {
+    for (uint64_t unit = pieces.FirstUnit(piece); unit < pieces.EndUnit(piece); ++unit) {
       const Outputs of_gate = UnitOf(op.gate, unit), of_up = UnitOf(op.up, unit);
       const uint64_t rows = of_gate.rows;
-      MultiplyUnit(kernels_, of_gate, op.gate_bias, op.gate_x, n, gate, of_up.panels());
-      MultiplyUnit(kernels_, of_up, op.up_bias, op.up_x, n, up, UnitOf(op.gate, unit + 1).panels());
-      for (uint64_t i = 0; i < n; ++i) {
+      MultiplyUnit(kernels_, of_gate, op.gate_bias, op.gate_x, tokens, gate, of_up.panels());
+      MultiplyUnit(kernels_, of_up, op.up_bias, op.up_x, tokens, up, UnitOf(op.gate, unit + 1).panels());
+      for (uint64_t i = 0; i < tokens.count; ++i) {
         float* g = gate + i * kUnitRows;
         activate(g, up + i * kUnitRows, rows);
         if (op.out.type() == ElementType::kQ8) {
-          kernels_.quantize(g, kernels::kBlock, Blocks(op.out, i) + unit);
+          kernels_.quantize(g, kernels::kBlock, Blocks(op.out, tokens.first + i) + unit);
         } else {
-          std::copy_n(g, rows, Floats(op.out, i) + of_gate.row);
+          std::copy_n(g, rows, Floats(op.out, tokens.first + i) + of_gate.row);
         }
       }
     }

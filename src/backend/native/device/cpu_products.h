@@ -27,6 +27,29 @@ inline uint32_t PiecesOf(uint64_t units, uint64_t tokens, const Workers& workers
       std::min<uint64_t>(units, workers.size() * (tokens < kernels::kGemmTokens ? kFew : kMany)));
 }
 
+// Rows of a step that are multiplied together.
+struct Tokens {
+  uint64_t first;
+  uint64_t count;
+};
+
+// Pieces of a job of products: units of outputs for a block of tokens, whose activations stay in the cache of a
+// processor while it goes through the rows. All rows come for the first block, then for the next: with as many blocks
+// as threads each thread keeps its tokens from job to job.
+class ProductPieces {
+ public:
+  ProductPieces(uint64_t units, uint64_t tokens, ElementType activations, const Workers& workers);
+
+  uint32_t count() const { return static_cast<uint32_t>(blocks_) * parts_; }
+  uint64_t FirstUnit(uint32_t piece) const { return units_ * (piece % parts_) / parts_; }
+  uint64_t EndUnit(uint32_t piece) const { return units_ * (piece % parts_ + 1) / parts_; }
+  Tokens TokensOf(uint32_t piece) const;
+
+ private:
+  uint64_t units_, tokens_, blocks_;
+  uint32_t parts_;  // of the units
+};
+
 // Outputs of a matrix from `row` on, which begins a panel.
 struct Outputs {
   const Matrix& matrix;
@@ -42,13 +65,13 @@ inline Outputs UnitOf(const Matrix& matrix, uint64_t unit) {
   return {matrix, row, std::min(kUnitRows, matrix.rows - row)};
 }
 
-// out [n, out_stride] (+)= x W. `next` is what the same thread reads then.
-void Multiply(const kernels::Kernels& kernels, const Outputs& outputs, const Tensor& x, uint64_t n, float* out,
+// out [tokens, out_stride] (+)= x W. `next` is what the same thread reads then.
+void Multiply(const kernels::Kernels& kernels, const Outputs& outputs, const Tensor& x, Tokens tokens, float* out,
               uint64_t out_stride, bool accumulate, std::span<const std::byte> next = {});
 
-// out [n, 32] = x W + b for the outputs of a unit; no bias where its address is 0.
-void MultiplyUnit(const kernels::Kernels& kernels, const Outputs& unit, DeviceAddress bias, const Tensor& x, uint64_t n,
-                  float* out, std::span<const std::byte> next);
+// out [tokens, 32] = x W + b for the outputs of a unit; no bias where its address is 0.
+void MultiplyUnit(const kernels::Kernels& kernels, const Outputs& unit, DeviceAddress bias, const Tensor& x,
+                  Tokens tokens, float* out, std::span<const std::byte> next);
 
 class CpuProducts {
  public:
