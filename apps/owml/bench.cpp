@@ -21,6 +21,7 @@
 #include "machine_limits.h"
 #include "model_cost.h"
 #include "peak_memory.h"
+#include "stage_options.h"
 #include "terminal.h"
 
 namespace owml::cli {
@@ -123,7 +124,9 @@ class Bench {
     std::printf("%s, %u thread%s", CpuDescription().c_str(), threads, threads == 1 ? "" : "s");
     if (asked > threads) std::printf(" (%u were asked for; more than the usable processors would take turns)", asked);
     std::printf("\n");
-    for (const auto& subject : subjects_) std::printf("%s\n", subject->EngineText().c_str());
+    for (const auto& subject : subjects_) {
+      std::printf("%s; keys and values in %s\n", subject->EngineText().c_str(), NameOf(subject->KvCache()));
+    }
     if (!limits_.empty()) {
       std::printf("limits (%s): reads %.1f GB/s, multiplies %.0f GOPS in 8 bits\n", LimitIsa().c_str(), ReadLimit(),
                   MultiplyLimit());
@@ -191,10 +194,7 @@ void AddBench(CLI::App& app, const Globals& globals, Action& action) {
   verb->add_option("-b,--batch", options->stage.batch_size, "Tokens of one batch; 0 = the engine's default")
       ->check(CLI::Range(0u, 1048576u))
       ->capture_default_str();
-  verb->add_option("-t,--threads", options->stage.threads, "Threads; 0 = all that the process may use")
-      ->check(CLI::Range(0u, 4096u))
-      ->envname("OWML_THREADS")
-      ->capture_default_str();
+  AddStageOptions(*verb, options->stage);
   verb->footer(
       "ppN: N random tokens in one run. tgN: N runs of one token. Both from an empty context, or behind --depth "
       "tokens.\n"

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "interrupt.h"
+#include "stage_options.h"
 
 namespace owml::cli {
 namespace {
@@ -140,8 +141,15 @@ uint32_t Subject::Threads() const {
   return threads;
 }
 
+OWML_KV_CACHE_TYPE Subject::KvCache() const {
+  OWML_KV_CACHE_TYPE type = OWML_KV_CACHE_TYPE_DEFAULT;
+  session_.model().options()->GetKvCacheType(&type);
+  return type;
+}
+
 Json Subject::ToJson() const {
-  Json report = {{"engine", EngineName()}, {"engineReason", EngineText()}, {"threads", Threads()}};
+  Json report = {
+      {"engine", EngineName()}, {"engineReason", EngineText()}, {"threads", Threads()}, {"kvCache", NameOf(KvCache())}};
   if (options_.stage.threads != 0) report["threadsAsked"] = options_.stage.threads;
   for (const Rate& rate : rates_) {
     const std::string kind = AtOnce(rate) ? "prompt" : "generation";

@@ -64,6 +64,7 @@ class Subject {
   std::string EngineName() const;
   std::string EngineText() const { return session_.model().EngineText(); }
   uint32_t Threads() const;
+  OWML_KV_CACHE_TYPE KvCache() const;
 
   Json ToJson() const;
 

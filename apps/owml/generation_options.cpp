@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "failure.h"
+#include "stage_options.h"
 #include "terminal.h"
 #include "utf8.h"
 
@@ -65,10 +66,7 @@ void AddGenerationOptions(CLI::App& verb, GenerationOptions& options) {
       ->envname("OWML_CONTEXT")
       ->capture_default_str();
   verb.add_flag("--gpu", options.stage.gpu, "Run on a GPU, where an engine offers one");
-  verb.add_option("-t,--threads", options.stage.threads, "Threads; 0 = all that the process may use")
-      ->check(CLI::Range(0u, 4096u))
-      ->envname("OWML_THREADS")
-      ->capture_default_str();
+  AddStageOptions(verb, options.stage);
   AddSamplingOptions(verb, options.sampling);
   AddShapeOptions(verb, options.shape);
   verb.add_flag("--lookup", options.lookup, "Try tokens that followed the same words before, several at once");

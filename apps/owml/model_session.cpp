@@ -33,6 +33,9 @@ ModelSession::ModelSession(const std::string& path, const StageSettings& setting
     if (settings.threads) Check(options_->SetIntraOpThreadCount(settings.threads), "setting the thread count");
     if (settings.batch_size) Check(options_->SetBatchSize(settings.batch_size), "setting the batch size");
     if (settings.engine != OWML_ENGINE_AUTO) Check(options_->SetEngine(settings.engine), "choosing the engine");
+    if (settings.kv_cache != OWML_KV_CACHE_TYPE_DEFAULT) {
+      Check(options_->SetKvCacheType(settings.kv_cache), "choosing the type of the cache");
+    }
     ComPtr<IWinMLStatefulStageOptions> stateful;
     if (settings.capacity) {
       Check(stage_.As(&stateful), "asking for sequence options");

@@ -24,6 +24,7 @@ struct StageSettings {
   uint64_t capacity = 0;    // positions; 0 = the backend's default
   uint32_t batch_size = 0;  // 0 = the backend's default
   OWML_ENGINE engine = OWML_ENGINE_AUTO;
+  OWML_KV_CACHE_TYPE kv_cache = OWML_KV_CACHE_TYPE_DEFAULT;
   bool gpu = false;  // else the CPU
   std::vector<std::pair<std::string, int64_t>> dimensions;
 };

@@ -260,6 +260,19 @@ def test_bench_profiles_only_engines_that_can_tell(owml, gguf):
     assert done.code == 1 and "cannot tell where the time of its runs goes" in done.sentence()
 
 
+@pytest.mark.parametrize("kind", ["f16", "bf16", "q8_0"])
+def test_bench_takes_the_type_of_the_cache_that_is_named(owml, gguf, kind):
+    arguments = ["bench", gguf, "-p", 4, "-n", 0, "-r", 1, "--engine", "native", "--kv-cache", kind]
+    assert owml(*arguments, "--json").json()["kvCache"] == kind
+    assert f"keys and values in {kind}" in owml(*arguments).out
+
+
+def test_a_type_of_cache_that_the_engine_does_not_have_is_refused(owml, gguf):
+    done = owml("bench", gguf, "-p", 4, "-n", 0, "-r", 1, "--engine", "native", "--kv-cache", "f32")
+    assert done.code == 1 and "not in float32" in done.sentence()
+    assert owml("generate", gguf, "hello", "-n", 1, "--kv-cache", "q3").code == 2
+
+
 def test_bench_measures_behind_a_depth(owml, gguf):
     report = owml("bench", gguf, "-p", 4, "-n", 3, "-r", 1, "--depth", 20, "--json").json()
     assert [row["test"] for row in report["results"]] == ["pp4 @ d20", "tg3 @ d20"]
