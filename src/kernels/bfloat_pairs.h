@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/bfloat_pair.h"
 #include "kernels/cache_kernel.h"
 #include "kernels/inline.h"
 
@@ -29,8 +30,9 @@ OWML_INLINE void RoundPairs(const float* x, size_t count, typename P::Pair* out)
   if constexpr (requires { P::kRoundedAtOnce; }) {
     for (; 2 * i + P::kRoundedAtOnce <= count; i += P::kRoundedAtOnce / 2) P::RoundAtOnce(x + 2 * i, out + i);
   }
-  for (; 2 * i + 1 < count; ++i) out[i] = P::PairOf(RoundToBfloat(x[2 * i]), RoundToBfloat(x[2 * i + 1]));
-  if (2 * i < count) out[i] = P::PairOf(RoundToBfloat(x[2 * i]), 0);
+  for (; 2 * i + 1 < count; ++i)
+    out[i] = PairOf<typename P::Pair>(RoundToBfloat(x[2 * i]), RoundToBfloat(x[2 * i + 1]));
+  if (2 * i < count) out[i] = PairOf<typename P::Pair>(RoundToBfloat(x[2 * i]), 0);
 }
 
 // sum[i][r] += the pairs at vectors[i], as far as Mask leaves them, times pair `at` of row r.

@@ -49,8 +49,8 @@ inline constexpr size_t kAttentionSegment = 512;
 // Query rows of a call: heads of one token or of a few neighbours that share a KV head.
 inline constexpr size_t kMaxAttendRows = 32;
 
-// Softmax of a range in the making: sums of [PaddedWidth] values, the maximum in front of 16 numbers, then 16 sums of
-// weights, which together are the sum of all.
+// Softmax of a range in the making: sums of [PaddedWidth] values, the score that weights are relative to in front of 16
+// numbers, then 16 sums of weights, which together are the sum of all.
 constexpr size_t AttentionStateSize(size_t width) { return PaddedWidth(width) + 32; }
 
 // Rows see the positions `firsts` to before `ends`, or from `begin` on where that is later. The ends lie in one block,

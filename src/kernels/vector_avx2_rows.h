@@ -8,6 +8,7 @@
 #if defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
 #include <immintrin.h>
 
+#include "kernels/bfloat_pair.h"
 #include "kernels/denormals.h"
 #include "kernels/inline.h"
 
@@ -79,15 +80,7 @@ struct Avx2Rows {
   using DenormalsAreZero = DenormalsAreZeroScope;
   // What bfloat_pairs.h asks: each number of a pair by itself.
   static constexpr bool kPairsAtOnce = false;
-  struct Pair {
-    float first, second;
-  };
-  static OWML_INLINE Pair PairOf(uint32_t first, uint32_t second) {
-    Pair pair;
-    const uint32_t bits[2] = {first << 16, second << 16};
-    __builtin_memcpy(&pair, bits, sizeof(pair));
-    return pair;
-  }
+  using Pair = FloatPair;
   static constexpr size_t kRoundedAtOnce = 8;
   static OWML_INLINE void RoundAtOnce(const float* x, Pair* out) {
     const __m256i bits = _mm256_castps_si256(_mm256_loadu_ps(x)), upper = _mm256_set1_epi32(kSecond);

@@ -8,6 +8,7 @@
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VNNI__)
 #include <immintrin.h>
 
+#include "kernels/bfloat_pair.h"
 #include "kernels/denormals.h"
 #include "kernels/inline.h"
 
@@ -162,15 +163,7 @@ struct Avx512Vector {
   using DenormalsAreZero = DenormalsAreZeroScope;
   // What bfloat_pairs.h asks: each number of a pair by itself.
   static constexpr bool kPairsAtOnce = false;
-  struct Pair {
-    float first, second;
-  };
-  static OWML_INLINE Pair PairOf(uint32_t first, uint32_t second) {
-    Pair pair;
-    const uint32_t bits[2] = {first << 16, second << 16};
-    __builtin_memcpy(&pair, bits, sizeof(pair));
-    return pair;
-  }
+  using Pair = FloatPair;
   static constexpr size_t kRoundedAtOnce = 16;
   static OWML_INLINE void RoundAtOnce(const float* x, Pair* out) {
     const __m512i bits = _mm512_loadu_si512(x), size = _mm512_and_si512(bits, _mm512_set1_epi32(0x7FFFFFFF));

@@ -12,7 +12,6 @@ struct Avx512Bf16Rows : Avx512Vector {
   struct DenormalsAreZero {};  // the instruction takes them so
   static constexpr bool kPairsAtOnce = true;
   using Pair = uint32_t;
-  static OWML_INLINE Pair PairOf(uint32_t first, uint32_t second) { return first | second << 16; }
   static constexpr size_t kRoundedAtOnce = 32;
   static OWML_INLINE void RoundAtOnce(const float* x, Pair* out) {
     _mm512_storeu_si512(out, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(Load(x + 16), Load(x))));

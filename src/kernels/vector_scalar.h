@@ -250,7 +250,6 @@ struct ScalarVector {
   struct DenormalsAreZero {};  // done one by one
   static constexpr bool kPairsAtOnce = true;
   using Pair = uint32_t;
-  static OWML_INLINE Pair PairOf(uint32_t first, uint32_t second) { return first | second << 16; }
   static OWML_INLINE Bytes And(Bytes pairs, int32_t mask) {
     return EachByte([&](int i, int j) { return pairs.lane[i][j] & (mask >> (8 * j)); });
   }
