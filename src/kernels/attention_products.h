@@ -19,17 +19,33 @@ struct AttentionBlock {
   CacheType type;
   size_t width;
 
-  // With few rows reading is the limit: values are fetched while scores are computed, the next block's keys while
-  // values are added, in steps that read `bytes` each.
-  template <int R>
-  OWML_INLINE void FetchValues(size_t step, size_t bytes) const {
-    if constexpr (R <= 4) Fetch(values + step * bytes);
+  OWML_INLINE const std::byte* NextKeys() const { return keys + kAttentionBlock * KeyBytes(type, width); }
+};
+
+// How R rows read a cache, of which W vectors of positions or dimensions are taken at once. With few rows reading is
+// the limit: keys are read in the order of memory, one vector after the other. That is enough for the processor to
+// fetch them by itself, and values whose rows fit W vectors too, unless it is Busy with multiplying; else the values of
+// a block are fetched while its scores are computed, and the next block's keys while values are added.
+template <int R, int W, bool Busy>
+class CacheReading {
+ public:
+  static constexpr bool kFewRows = R <= 4;
+  static constexpr int kKeyVectors = kFewRows ? 1 : W;
+
+  explicit OWML_INLINE CacheReading(size_t width) : fetches_(Busy || PaddedWidth(width) > 16 * W) {}
+
+  // Of what lies behind `from`: the Bytes at `at`, for a step that reads so many.
+  template <size_t Bytes>
+  OWML_INLINE void Fetch(const std::byte* from, size_t at) const {
+    if (!kFewRows || !fetches_) return;
+    for (size_t i = 0; i < Bytes; i += kLine) {
+      if (Bytes >= kLine || at % kLine < Bytes) __builtin_prefetch(from + at + i, 0, 2);
+    }
   }
-  template <int R>
-  OWML_INLINE void FetchNextKeys(size_t step, size_t bytes) const {
-    if constexpr (R <= 4) Fetch(keys + kAttentionBlock * KeyBytes(type, width) + step * bytes);
-  }
-  static OWML_INLINE void Fetch(const std::byte* at) { __builtin_prefetch(at, 0, 3); }
+
+ private:
+  static constexpr size_t kLine = 64;
+  bool fetches_;
 };
 
 // For R rows that go through a block together.
@@ -39,11 +55,12 @@ class FloatAttention {
   // Neighbouring positions whose values are added in one step.
   static constexpr size_t kTogether = 1;
 
-  OWML_INLINE FloatAttention(const float* const* queries, size_t width) : queries_(queries), width_(width) {}
+  OWML_INLINE FloatAttention(const float* const* queries, size_t width)
+      : queries_(queries), width_(width), reading_(width) {}
 
   // scores[r] = query r times the keys of `count` positions, rounded up to 16.
   OWML_INLINE void Scores(const AttentionBlock& block, size_t count, float (*scores)[kAttentionBlock]) const {
-    constexpr int kWidth = V::kAttentionWidth;
+    constexpr int kWidth = Reading::kKeyVectors;
     const size_t vectors = (count + 15) / 16;
     size_t p = 0;
     for (; p + kWidth <= vectors; p += kWidth) KeyScores<kWidth>(block, p, scores);
@@ -68,6 +85,10 @@ class FloatAttention {
   }
 
  private:
+  static constexpr size_t kVector = KeyBytes(Type, 16);  // bytes of 16 numbers
+
+  using Reading = CacheReading<R, V::kAttentionWidth, (R > 1)>;
+
   // Of positions 16 p to before 16 (p + P).
   template <int P>
   OWML_INLINE void KeyScores(const AttentionBlock& block, size_t p, float (*scores)[kAttentionBlock]) const {
@@ -78,8 +99,8 @@ class FloatAttention {
       typename V::F k[P];
       OWML_UNROLL for (int i = 0; i < P; ++i) {
         k[i] = Cache<V, Type>::Keys(keys + static_cast<size_t>(i) * 16 * KeyBytes(Type, width_), d);
-        block.FetchValues<R>(p * width_ + d * P + static_cast<size_t>(i), KeyBytes(Type, 16));
       }
+      reading_.template Fetch<kVector * P>(block.values, (p * width_ + d * P) * kVector);
       OWML_UNROLL for (int r = 0; r < R; ++r) {
         const typename V::F q = V::Set(queries_[r][d]);
         OWML_UNROLL for (int i = 0; i < P; ++i) sum[r][i] = V::Fma(k[i], q, sum[r][i]);
@@ -103,8 +124,8 @@ class FloatAttention {
       typename V::F v[D];
       OWML_UNROLL for (int i = 0; i < D; ++i) {
         v[i] = Cache<V, Type>::Values(block.values + position * ValueBytes(Type, width_), width_, d + 16 * i);
-        block.FetchNextKeys<N>(d / 16 * kAttentionBlock + position * D + static_cast<size_t>(i), KeyBytes(Type, 16));
       }
+      reading_.template Fetch<kVector * D>(block.NextKeys(), (d / 16 * kAttentionBlock + position * D) * kVector);
       OWML_UNROLL for (int r = 0; r < N; ++r) {
         const typename V::F weight = V::Set(weights_[row + r][position]);
         OWML_UNROLL for (int i = 0; i < D; ++i) sum[r][i] = V::Fma(weight, v[i], sum[r][i]);
@@ -118,6 +139,7 @@ class FloatAttention {
   const float* const* queries_;
   const float* weights_[R] = {};
   size_t width_;
+  Reading reading_;
 };
 
 }  // namespace owml::kernels

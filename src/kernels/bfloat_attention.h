@@ -19,13 +19,14 @@ class BfloatAttention {
  public:
   static constexpr size_t kTogether = 2;
 
-  OWML_INLINE BfloatAttention(const float* const* queries, size_t width) : rows_(queries), width_(width) {
+  OWML_INLINE BfloatAttention(const float* const* queries, size_t width)
+      : rows_(queries), width_(width), reading_(width) {
     if (width <= kMostWidth) Round(0, width);
   }
 
   // As FloatAttention::Scores.
   OWML_INLINE void Scores(const AttentionBlock& block, size_t count, float (*scores)[kAttentionBlock]) {
-    constexpr int kWidth = V::kAttentionWidth;
+    constexpr int kWidth = Reading::kKeyVectors;
     const size_t vectors = (count + 15) / 16;
     for (size_t begin = 0; begin < width_; begin += kMostWidth) {
       const size_t end = begin + kMostWidth < width_ ? begin + kMostWidth : width_;
@@ -61,6 +62,9 @@ class BfloatAttention {
   static constexpr size_t kMostWidth = 256;
 
   static constexpr int kParts = static_cast<int>(16 / P::kLanes);  // vectors for 16 lanes
+  static constexpr size_t kVector = 64;                            // bytes of 16 pairs
+
+  using Reading = CacheReading<R, V::kAttentionWidth, !P::kPairsAtOnce>;
 
   OWML_INLINE void Round(size_t begin, size_t end) {
     for (int r = 0; r < R; ++r) RoundPairs<P>(rows_[r] + begin, end - begin, queries_[r]);
@@ -85,9 +89,7 @@ class BfloatAttention {
       OWML_UNROLL for (int i = 0; i < kVectors; ++i) {
         k[i] = keys + i / kParts * group + pair * 64 + i % kParts * (4 * P::kLanes);
       }
-      OWML_UNROLL for (int s = 0; s < S; ++s) {
-        block.FetchValues<R>(p * (width_ / 2) + (begin / 2 + pair) * S + static_cast<size_t>(s), 64);
-      }
+      reading_.template Fetch<kVector * S>(block.values, (p * (width_ / 2) + (begin / 2 + pair) * S) * kVector);
       AddPairs<P>(k, queries_, pair, sum);
     }
     OWML_UNROLL for (int r = 0; r < R; ++r) {
@@ -118,9 +120,7 @@ class BfloatAttention {
     for (size_t pair = from; pair < to; ++pair) {
       const uint8_t* v[kVectors];
       OWML_UNROLL for (int i = 0; i < kVectors; ++i) v[i] = values + pair * row_bytes + i * (4 * P::kLanes);
-      OWML_UNROLL for (int i = 0; i < D; ++i) {
-        block.FetchNextKeys<N>(d / 16 * (kAttentionBlock / 2) + pair * D + static_cast<size_t>(i), 64);
-      }
+      reading_.template Fetch<kVector * D>(block.NextKeys(), (d / 16 * (kAttentionBlock / 2) + pair * D) * kVector);
       AddPairs<P, Mask>(v, weights_ + row, pair, sum);
     }
     OWML_UNROLL for (int r = 0; r < N; ++r) {
@@ -130,6 +130,7 @@ class BfloatAttention {
 
   const float* const* rows_;
   size_t width_;
+  Reading reading_;
   alignas(64) typename P::Pair queries_[R][kMostWidth / 2];
   alignas(64) typename P::Pair weights_[R][kAttentionBlock / 2];
 };

@@ -59,8 +59,8 @@ OWML_INLINE void BfloatTile(const MatmulCall& call, size_t token, size_t row, ty
 
 template <class R, int C>
 void BfloatTokens(const MatmulCall& call, size_t token) {
-  // Few tokens: more rows, so that enough sums are under way.
-  constexpr int P = C <= 2 ? 2 * kPanelRows / R::kLanes : R::kBfloatVectors;
+  // Few tokens: one panel after the other, as in float_kernel.h.
+  constexpr int P = C <= 2 ? kPanelRows / R::kLanes : R::kBfloatVectors;
   alignas(64) typename R::Pair x[C][kBfloatPairs];
   const size_t pairs = (call.columns + 1) / 2;
   if (pairs <= kBfloatPairs) RoundTokens<R, C>(call, token, 0, pairs, x);

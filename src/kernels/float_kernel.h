@@ -46,8 +46,8 @@ void FloatMatmul(const MatmulCall& call) {
   using R = typename V::Rows;
   constexpr int kVectors = R::kFloatVectors, kTokens = R::kFloatTokens;
   size_t token = 0;
-  // Few tokens: more rows, so that enough sums are under way.
-  constexpr int kMoreVectors = 2 * kPanelRows / R::kLanes;
+  // Few tokens: one panel after the other, since the processor fetches best what is read in the order of memory.
+  constexpr int kPanelVectors = kPanelRows / R::kLanes;
   const auto each = [&call](size_t step, auto&& tile) {
     for (size_t row = 0; row < call.rows; row += step * R::kLanes) tile(row);
   };
@@ -61,9 +61,9 @@ void FloatMatmul(const MatmulCall& call) {
     });
   }
   const size_t rest = token;
-  each(kMoreVectors, [&](size_t row) {
-    for (token = rest; token + 2 <= call.tokens; token += 2) FloatTile<R, Type, kMoreVectors, 2>(call, token, row);
-    if (token < call.tokens) FloatTile<R, Type, kMoreVectors, 1>(call, token, row);
+  each(kPanelVectors, [&](size_t row) {
+    for (token = rest; token + 2 <= call.tokens; token += 2) FloatTile<R, Type, kPanelVectors, 2>(call, token, row);
+    if (token < call.tokens) FloatTile<R, Type, kPanelVectors, 1>(call, token, row);
   });
 }
 

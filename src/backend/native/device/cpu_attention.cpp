@@ -80,6 +80,7 @@ class CpuAttention::Pass {
   }
 
   // The segments of single rows are computed side by side and merged in the order in which AttendTile takes them.
+  // Neighbouring pieces are neighbours in memory: the KV heads of a segment.
   void BySegments() const {
     const auto count_of = [&](uint32_t row) { return EndSegment(row) - FirstSegment(row); };
     uint64_t segments = 0;
@@ -90,10 +91,10 @@ class CpuAttention::Pass {
     const uint64_t calls = (group_ + kMaxAttendRows - 1) / kMaxAttendRows;  // of a KV head
     const auto pieces = static_cast<uint32_t>(rows_.size() * kv_heads_ * calls * segments);
     all_.workers_.Run(pieces, [&](uint32_t piece, uint32_t) noexcept {
-      const uint64_t segment = piece % segments;
-      const uint64_t begin = piece / segments % calls * kMaxAttendRows;
-      const auto row = static_cast<uint32_t>(piece / segments / calls % rows_.size());
-      const uint64_t kv_head = piece / segments / calls / rows_.size();
+      const uint64_t begin = piece % calls * kMaxAttendRows;
+      const uint64_t kv_head = piece / calls % kv_heads_;
+      const uint64_t segment = piece / calls / kv_heads_ % segments;
+      const auto row = static_cast<uint32_t>(piece / calls / kv_heads_ / segments);
       if (segment >= count_of(row)) return;
       const uint64_t absolute = FirstSegment(row) + segment;
       kernels::AttendCall call = CallFor(rows_[row].slot, kv_head, absolute);

@@ -35,9 +35,10 @@ void CpuHead::Run(const Head& op, const Step& step) noexcept {
   workers_.Run(pieces, [&](uint32_t piece, uint32_t thread) noexcept {
     float* tile = tiles_ + thread * rows_ * kUnitRows;
     for (uint64_t unit = units * piece / pieces; unit < units * (piece + 1) / pieces; ++unit) {
-      const Outputs outputs = UnitOf(op.matrix, unit);
+      const Outputs outputs = UnitsOf(op.matrix, unit, 1);
       const uint64_t first = outputs.row, count = outputs.rows;
-      MultiplyUnit(kernels_, outputs, op.bias, op.x, {0, results.size()}, tile, UnitOf(op.matrix, unit + 1).panels());
+      MultiplyAndAdd(kernels_, outputs, op.bias, op.x, {0, results.size()}, tile, kUnitRows,
+                     UnitsOf(op.matrix, unit + 1, 1).panels());
       for (uint64_t i = 0; i < results.size(); ++i) {
         float* logits = tile + i * kUnitRows;
         if (op.scale != 1) kernels_.scale(logits, op.scale, count);

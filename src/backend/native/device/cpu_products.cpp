@@ -7,6 +7,12 @@
 #include "backend/native/device/cpu_address.h"
 
 namespace owml::native {
+namespace {
+
+// Units of outputs of a gate that are computed together for few tokens.
+constexpr uint64_t kGateUnits = 8;
+
+}  // namespace
 
 ProductPieces::ProductPieces(uint64_t units, uint64_t tokens, ElementType activations, const Workers& workers)
     : units_(units), tokens_(tokens), parts_(PiecesOf(units, tokens, workers)) {
@@ -22,10 +28,12 @@ Tokens ProductPieces::TokensOf(uint32_t piece) const {
 
 void CpuProducts::Reserve(const GateUp& op) {
   const uint64_t rows = op.out.extent(0);
-  if (rows <= thread_rows_) return;
+  if (rows <= rows_) return;
+  const uint64_t few = std::min<uint64_t>(rows, kernels::kGemmTokens - 1);
+  thread_size_ = std::max(rows, few * kGateUnits) * kUnitRows;
   memory_ = FilledArena("the gates of a batch", Arena::Pages::kUsual,
-                        [&](Arena& arena) { gate_up_ = arena.Take<float>(workers_.size() * 2 * rows * kUnitRows); });
-  thread_rows_ = rows;
+                        [&](Arena& arena) { gate_up_ = arena.Take<float>(workers_.size() * 2 * thread_size_); });
+  rows_ = rows;
 }
 
 std::span<const std::byte> Outputs::panels() const {
@@ -49,11 +57,11 @@ void Multiply(const kernels::Kernels& kernels, const Outputs& outputs, const Ten
                                        .next = next});
 }
 
-void MultiplyUnit(const kernels::Kernels& kernels, const Outputs& unit, DeviceAddress bias, const Tensor& x,
-                  Tokens tokens, float* out, std::span<const std::byte> next) {
-  Multiply(kernels, unit, x, tokens, out, kUnitRows, /*accumulate=*/false, next);
+void MultiplyAndAdd(const kernels::Kernels& kernels, const Outputs& outputs, DeviceAddress bias, const Tensor& x,
+                    Tokens tokens, float* out, uint64_t out_stride, std::span<const std::byte> next) {
+  Multiply(kernels, outputs, x, tokens, out, out_stride, /*accumulate=*/false, next);
   for (uint64_t i = 0; bias && i < tokens.count; ++i) {
-    kernels.add_scaled(out + i * kUnitRows, Pointer<const float>(bias) + unit.row, 1, unit.rows);
+    kernels.add_scaled(out + i * out_stride, Pointer<const float>(bias) + outputs.row, 1, outputs.rows);
   }
 }
 
@@ -71,7 +79,7 @@ void CpuProducts::Run(const Job& job, uint64_t n) noexcept {
       if (begin < std::min(end, count)) {
         const uint64_t row = begin * kUnitRows, stop = std::min(op.matrix.rows, std::min(end, count) * kUnitRows);
         Multiply(kernels_, {op.matrix, row, stop - row}, op.x, tokens, Floats(op.out, tokens.first) + row,
-                 op.out.stride(0) / sizeof(float), op.accumulate, UnitOf(op.matrix, std::min(end, count)).panels());
+                 op.out.stride(0) / sizeof(float), op.accumulate, UnitsOf(op.matrix, std::min(end, count), 1).panels());
       }
       if (end <= count) break;
       begin = begin > count ? begin - count : 0;
@@ -80,27 +88,31 @@ void CpuProducts::Run(const Job& job, uint64_t n) noexcept {
   });
 }
 
-// What is computed for 32 outputs stays in the cache of the processor that computes it.
+// What is computed for 32 outputs stays in the cache of the processor that computes it. With few tokens reading is the
+// limit: more outputs of one matrix, then of the other, since each change of place costs the processor's own fetching.
 void CpuProducts::Run(const GateUp& op, uint64_t n) noexcept {
   const auto activate = op.activation == Activation::kGelu ? kernels_.gelu_multiply : kernels_.silu_multiply;
-  const uint64_t units = Units(op.gate.rows);
-  const ProductPieces pieces(units, n, op.gate_x.type(), workers_);
+  const ProductPieces pieces(Units(op.gate.rows), n, op.gate_x.type(), workers_);
+  const uint64_t together = n < kernels::kGemmTokens ? kGateUnits : 1;
   workers_.Run(pieces.count(), [&](uint32_t piece, uint32_t thread) noexcept {
     const Tokens tokens = pieces.TokensOf(piece);
-    float* gate = gate_up_ + thread * 2 * thread_rows_ * kUnitRows;
-    float* up = gate + thread_rows_ * kUnitRows;
-    for (uint64_t unit = pieces.FirstUnit(piece); unit < pieces.EndUnit(piece); ++unit) {
-      const Outputs of_gate = UnitOf(op.gate, unit), of_up = UnitOf(op.up, unit);
-      const uint64_t rows = of_gate.rows;
-      MultiplyUnit(kernels_, of_gate, op.gate_bias, op.gate_x, tokens, gate, of_up.panels());
-      MultiplyUnit(kernels_, of_up, op.up_bias, op.up_x, tokens, up, UnitOf(op.gate, unit + 1).panels());
+    float* gate = gate_up_ + thread * 2 * thread_size_;
+    float* up = gate + thread_size_;
+    const uint64_t end = pieces.EndUnit(piece);
+    for (uint64_t unit = pieces.FirstUnit(piece), count; unit < end; unit += count) {
+      count = std::min(together, end - unit);
+      const Outputs of_gate = UnitsOf(op.gate, unit, count), of_up = UnitsOf(op.up, unit, count);
+      const uint64_t stride = count * kUnitRows;
+      MultiplyAndAdd(kernels_, of_gate, op.gate_bias, op.gate_x, tokens, gate, stride, of_up.panels());
+      MultiplyAndAdd(kernels_, of_up, op.up_bias, op.up_x, tokens, up, stride,
+                     UnitsOf(op.gate, unit + count, 1).panels());
       for (uint64_t i = 0; i < tokens.count; ++i) {
-        float* g = gate + i * kUnitRows;
-        activate(g, up + i * kUnitRows, rows);
+        float* g = gate + i * stride;
+        activate(g, up + i * stride, of_gate.rows);
         if (op.out.type() == ElementType::kQ8) {
-          kernels_.quantize(g, kernels::kBlock, Blocks(op.out, tokens.first + i) + unit);
+          kernels_.quantize(g, stride, Blocks(op.out, tokens.first + i) + unit);
         } else {
-          std::copy_n(g, rows, Floats(op.out, tokens.first + i) + of_gate.row);
+          std::copy_n(g, of_gate.rows, Floats(op.out, tokens.first + i) + of_gate.row);
         }
       }
     }

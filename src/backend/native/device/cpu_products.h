@@ -59,19 +59,19 @@ struct Outputs {
   std::span<const std::byte> panels() const;
 };
 
-// The outputs of a unit, or none behind the last.
-inline Outputs UnitOf(const Matrix& matrix, uint64_t unit) {
+// The outputs of `count` units, or none behind the last.
+inline Outputs UnitsOf(const Matrix& matrix, uint64_t unit, uint64_t count) {
   const uint64_t row = std::min(unit * kUnitRows, matrix.rows);
-  return {matrix, row, std::min(kUnitRows, matrix.rows - row)};
+  return {matrix, row, std::min(count * kUnitRows, matrix.rows - row)};
 }
 
 // out [tokens, out_stride] (+)= x W. `next` is what the same thread reads then.
 void Multiply(const kernels::Kernels& kernels, const Outputs& outputs, const Tensor& x, Tokens tokens, float* out,
               uint64_t out_stride, bool accumulate, std::span<const std::byte> next = {});
 
-// out [tokens, 32] = x W + b for the outputs of a unit; no bias where its address is 0.
-void MultiplyUnit(const kernels::Kernels& kernels, const Outputs& unit, DeviceAddress bias, const Tensor& x,
-                  Tokens tokens, float* out, std::span<const std::byte> next);
+// out [tokens, out_stride] = x W + b; no bias where its address is 0.
+void MultiplyAndAdd(const kernels::Kernels& kernels, const Outputs& outputs, DeviceAddress bias, const Tensor& x,
+                    Tokens tokens, float* out, uint64_t out_stride, std::span<const std::byte> next);
 
 class CpuProducts {
  public:
@@ -87,8 +87,9 @@ class CpuProducts {
  private:
   const kernels::Kernels& kernels_;
   Workers& workers_;
-  float* gate_up_ = nullptr;  // [threads, 2, n, 32]
-  uint64_t thread_rows_ = 0;  // n of gate_up_
+  uint64_t rows_ = 0;         // most that there is room for
+  float* gate_up_ = nullptr;  // [threads, 2, thread_size_]
+  uint64_t thread_size_ = 0;
   Arena memory_;
 };
 
