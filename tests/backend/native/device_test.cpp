@@ -117,6 +117,32 @@ TEST_P(DeviceTest, NoAddressIsFollowedOutsideTheDevice) {
   }
 }
 
+// Which heads and segments a thread takes depends on the nodes of the threads.
+TEST_P(DeviceTest, TheNodesOfThreadsChangeNoBit) {
+  const ForwardSettings settings{.capacity = 1200, .batch_size = 256, .threads = 3};
+  const kernels::Kernels& kernels = kernels::KernelsFor(kernels::ChosenIsa());
+  Forward one(weights_, settings, kernels);
+  const auto tokens = RandomTokens(1105, kTinyVocabulary);
+  const auto logits_of = [&](Forward& forward) {
+    std::vector<float> logits(6 * kTinyVocabulary);
+    std::span<float> out(logits);
+    for (uint64_t at = 0, count = 1100; at < tokens.size(); at += count, count = 1) {
+      const SequenceTokens sequence{
+          .slot = 0, .position = at, .tokens = std::span(tokens).subspan(at, count), .rows = LogitRows::kLast};
+      forward.Run({&sequence, 1}, {out.first(kTinyVocabulary)});
+      out = out.subspan(kTinyVocabulary);
+    }
+    return logits;
+  };
+  const auto expected = logits_of(one);
+  for (const uint32_t nodes : {2u, 3u}) {
+    std::vector<ThreadPlace> places;  // on any processor
+    for (uint32_t thread = 0; thread < 3; ++thread) places.push_back({.processors = {}, .node = thread % nodes});
+    Forward spread(weights_, settings, std::make_unique<CpuDevice>(3, kernels, places));
+    EXPECT_EQ(logits_of(spread), expected) << nodes << " nodes";
+  }
+}
+
 TEST_P(DeviceTest, AStepOnADeviceThatFailsChangesNoSequence) {
   Crossings crossings;
   Sequences sequences(weights_, {.capacity = 300, .batch_size = 32, .threads = 2},

@@ -80,7 +80,6 @@ class CpuAttention::Pass {
   }
 
   // The segments of single rows are computed side by side and merged in the order in which AttendTile takes them.
-  // Neighbouring pieces are neighbours in memory: the KV heads of a segment.
   void BySegments() const {
     const auto count_of = [&](uint32_t row) { return EndSegment(row) - FirstSegment(row); };
     uint64_t segments = 0;
@@ -89,12 +88,15 @@ class CpuAttention::Pass {
       return all_.segments_ + ((row * segments + segment) * heads_ + head) * state_size_;
     };
     const uint64_t calls = (group_ + kMaxAttendRows - 1) / kMaxAttendRows;  // of a KV head
-    const auto pieces = static_cast<uint32_t>(rows_.size() * kv_heads_ * calls * segments);
-    all_.workers_.Run(pieces, [&](uint32_t piece, uint32_t) noexcept {
-      const uint64_t begin = piece % calls * kMaxAttendRows;
-      const uint64_t kv_head = piece / calls % kv_heads_;
-      const uint64_t segment = piece / calls / kv_heads_ % segments;
-      const auto row = static_cast<uint32_t>(piece / calls / kv_heads_ / segments);
+    const uint64_t head_pieces = rows_.size() * calls * segments;
+    all_.workers_.Run(static_cast<uint32_t>(kv_heads_ * head_pieces), [&](uint32_t piece, uint32_t) noexcept {
+      // Neighbouring pieces are neighbours in memory: the KV heads of a segment, as far as they are on one node.
+      const auto [first_head, head_count] = HeadsOfNode(piece / head_pieces);
+      const uint64_t in_node = piece - first_head * head_pieces;
+      const uint64_t begin = in_node % calls * kMaxAttendRows;
+      const uint64_t kv_head = first_head + in_node / calls % head_count;
+      const uint64_t segment = in_node / calls / head_count % segments;
+      const auto row = static_cast<uint32_t>(in_node / calls / head_count / segments);
       if (segment >= count_of(row)) return;
       const uint64_t absolute = FirstSegment(row) + segment;
       kernels::AttendCall call = CallFor(rows_[row].slot, kv_head, absolute);
@@ -125,6 +127,17 @@ class CpuAttention::Pass {
   // The segments of what a row sees: from the first to before the end.
   uint64_t FirstSegment(uint32_t row) const { return FirstSeen(row) / kAttentionSegment; }
   uint64_t EndSegment(uint32_t row) const { return rows_[row].position / kAttentionSegment + 1; }
+
+  struct Heads {
+    uint64_t first;
+    uint64_t count;
+  };
+  // The KV heads of which `head` is one that threads of the same node read.
+  Heads HeadsOfNode(uint64_t head) const {
+    const uint64_t nodes = std::min<uint64_t>(all_.workers_.nodes(), kv_heads_);
+    const uint64_t node = ((head + 1) * nodes - 1) / kv_heads_, first = kv_heads_ * node / nodes;
+    return {first, kv_heads_ * (node + 1) / nodes - first};
+  }
 
   // Without rows.
   kernels::AttendCall CallFor(uint32_t slot, uint64_t kv_head, uint64_t segment) const {

@@ -2,6 +2,7 @@
 // Used by the parts of the device that divide work.
 #pragma once
 
+#include <set>
 #include <vector>
 
 #include "backend/native/job_times.h"
@@ -12,9 +13,15 @@ namespace owml::native {
 
 class Workers {
  public:
-  Workers(uint32_t threads, const std::vector<ThreadPlace>& places) : pool_(threads, places) {}
+  Workers(uint32_t threads, const std::vector<ThreadPlace>& places) : pool_(threads, places) {
+    std::set<uint32_t> nodes;
+    for (const ThreadPlace& place : places) nodes.insert(place.node);
+    if (!nodes.empty()) nodes_ = static_cast<uint32_t>(nodes.size());
+  }
 
   uint32_t size() const { return pool_.size(); }
+  // Memory nodes that the threads are on.
+  uint32_t nodes() const { return nodes_; }
 
   const ProcessorSet& caller_place() const { return pool_.caller_place(); }
   // What the process may use may change between steps.
@@ -36,6 +43,7 @@ class Workers {
 
  private:
   ThreadPool pool_;
+  uint32_t nodes_ = 1;
   CpuWatch processors_;
   JobTimes* times_ = nullptr;
 };
