@@ -75,13 +75,16 @@ std::span<const float> StepOutput::ReadLogits() {
   row_.reset();
   row_.emplace(Read());
   const TensorForm& form = row_->form();
-  Require(IsLogitsType(form.dtype) && !form.dims.empty(), E_UNEXPECTED,
-          label_ + " came out as " + ToString(form.dtype, form.dims) + ", not as rows of logits");
+  // For every token: sentences are built for errors only.
+  if (!IsLogitsType(form.dtype) || form.dims.empty()) {
+    throw Error(E_UNEXPECTED, label_ + " came out as " + ToString(form.dtype, form.dims) + ", not as rows of logits");
+  }
   const size_t width = static_cast<size_t>(form.dims.back());
-  Require(vocabulary_size_ == 0 || width == vocabulary_size_, E_UNEXPECTED,
-          label_ + " came out with " + std::to_string(width) + " logits a row instead of " +
-              std::to_string(vocabulary_size_));
-  Require(width <= UINT32_MAX, E_UNEXPECTED, label_ + " has more logits than there are token ids");
+  if (vocabulary_size_ != 0 && width != vocabulary_size_) {
+    throw Error(E_UNEXPECTED, label_ + " came out with " + std::to_string(width) + " logits a row instead of " +
+                                  std::to_string(vocabulary_size_));
+  }
+  if (width > UINT32_MAX) throw Error(E_UNEXPECTED, label_ + " has more logits than there are token ids");
   const size_t first = static_cast<size_t>(row_->element_count()) - width;
   const BYTE* from = row_->data() + first * static_cast<size_t>(BytesPerElement(form.dtype));
   if (form.dtype == DType::kFloat32 && reinterpret_cast<uintptr_t>(from) % alignof(float) == 0) {
@@ -100,8 +103,9 @@ std::span<const float> StepOutput::ReadLogits() {
 uint32_t StepOutput::ReadToken() {
   const TensorRead read = Read();
   const TensorForm& form = read.form();
-  Require(IsTokenType(form.dtype), E_UNEXPECTED,
-          label_ + " came out as " + ToString(form.dtype, form.dims) + ", not as token ids");
+  if (!IsTokenType(form.dtype)) {
+    throw Error(E_UNEXPECTED, label_ + " came out as " + ToString(form.dtype, form.dims) + ", not as token ids");
+  }
   const size_t last = static_cast<size_t>(read.element_count()) - 1;
   int64_t token = 0;
   if (form.dtype == DType::kInt32) {
@@ -111,7 +115,9 @@ uint32_t StepOutput::ReadToken() {
   } else {
     std::memcpy(&token, read.data() + last * sizeof token, sizeof token);
   }
-  Require(token >= 0 && token <= INT32_MAX, E_UNEXPECTED, label_ + " gave the token id " + std::to_string(token));
+  if (token < 0 || token > INT32_MAX) {
+    throw Error(E_UNEXPECTED, label_ + " gave the token id " + std::to_string(token));
+  }
   return static_cast<uint32_t>(token);
 }
 
