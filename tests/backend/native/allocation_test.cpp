@@ -15,6 +15,11 @@ std::atomic<size_t> allocations{0};
 
 }  // namespace
 
+// GCC's instrumented code shows it the standard's operators, which these replace.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+#endif
+
 // Counts for the whole program. Address sanitizers have an operator of their own where no exception is wanted, whose
 // memory only theirs may free.
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
