@@ -87,7 +87,7 @@ class BfloatAttention {
     for (size_t pair = 0; pair < pairs; ++pair) {
       const uint8_t* k[kVectors];
       OWML_UNROLL for (int i = 0; i < kVectors; ++i) {
-        k[i] = keys + i / kParts * group + pair * 64 + i % kParts * (4 * P::kLanes);
+        k[i] = keys + i / kParts * group + pair * kVector + i % kParts * (4 * P::kLanes);
       }
       reading_.template Fetch<kVector * S>(block.values, (p * (width_ / 2) + (begin / 2 + pair) * S) * kVector);
       AddPairs<P>(k, queries_, pair, sum);

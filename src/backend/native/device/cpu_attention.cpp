@@ -132,11 +132,15 @@ class CpuAttention::Pass {
     uint64_t first;
     uint64_t count;
   };
-  // The KV heads of which `head` is one that threads of the same node read.
+  // The KV heads around `head` that threads of the same node read.
   Heads HeadsOfNode(uint64_t head) const {
-    const uint64_t nodes = std::min<uint64_t>(all_.workers_.nodes(), kv_heads_);
-    const uint64_t node = ((head + 1) * nodes - 1) / kv_heads_, first = kv_heads_ * node / nodes;
-    return {first, kv_heads_ * (node + 1) / nodes - first};
+    const auto same = [&](uint64_t other) {
+      return all_.workers_.NodeOf(other, kv_heads_) == all_.workers_.NodeOf(head, kv_heads_);
+    };
+    uint64_t first = head, end = head + 1;
+    while (first > 0 && same(first - 1)) --first;
+    while (end < kv_heads_ && same(end)) ++end;
+    return {first, end - first};
   }
 
   // Without rows.

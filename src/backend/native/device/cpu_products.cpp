@@ -28,12 +28,12 @@ Tokens ProductPieces::TokensOf(uint32_t piece) const {
 
 void CpuProducts::Reserve(const GateUp& op) {
   const uint64_t rows = op.out.extent(0);
-  if (rows <= rows_) return;
   const uint64_t few = std::min<uint64_t>(rows, kernels::kGemmTokens - 1);
-  thread_size_ = std::max(rows, few * kGateUnits) * kUnitRows;
+  const uint64_t size = std::max(rows, few * kGateUnits) * kUnitRows;
+  if (size <= thread_size_) return;
   memory_ = FilledArena("the gates of a batch", Arena::Pages::kUsual,
-                        [&](Arena& arena) { gate_up_ = arena.Take<float>(workers_.size() * 2 * thread_size_); });
-  rows_ = rows;
+                        [&](Arena& arena) { gate_up_ = arena.Take<float>(workers_.size() * 2 * size); });
+  thread_size_ = size;
 }
 
 std::span<const std::byte> Outputs::panels() const {
@@ -77,9 +77,10 @@ void CpuProducts::Run(const Job& job, uint64_t n) noexcept {
       const MatMul& op = std::get<MatMul>(operation);
       const uint64_t count = Units(op.matrix.rows);
       if (begin < std::min(end, count)) {
-        const uint64_t row = begin * kUnitRows, stop = std::min(op.matrix.rows, std::min(end, count) * kUnitRows);
-        Multiply(kernels_, {op.matrix, row, stop - row}, op.x, tokens, Floats(op.out, tokens.first) + row,
-                 op.out.stride(0) / sizeof(float), op.accumulate, UnitsOf(op.matrix, std::min(end, count), 1).panels());
+        const uint64_t stop = std::min(end, count);
+        const Outputs outputs = UnitsOf(op.matrix, begin, stop - begin);
+        Multiply(kernels_, outputs, op.x, tokens, Floats(op.out, tokens.first) + outputs.row,
+                 op.out.stride(0) / sizeof(float), op.accumulate, UnitsOf(op.matrix, stop, 1).panels());
       }
       if (end <= count) break;
       begin = begin > count ? begin - count : 0;

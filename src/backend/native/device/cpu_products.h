@@ -87,9 +87,8 @@ class CpuProducts {
  private:
   const kernels::Kernels& kernels_;
   Workers& workers_;
-  uint64_t rows_ = 0;         // most that there is room for
   float* gate_up_ = nullptr;  // [threads, 2, thread_size_]
-  uint64_t thread_size_ = 0;
+  uint64_t thread_size_ = 0;  // floats
   Arena memory_;
 };
 

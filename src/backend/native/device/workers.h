@@ -2,7 +2,7 @@
 // Used by the parts of the device that divide work.
 #pragma once
 
-#include <set>
+#include <cstdint>
 #include <vector>
 
 #include "backend/native/job_times.h"
@@ -14,14 +14,14 @@ namespace owml::native {
 class Workers {
  public:
   Workers(uint32_t threads, const std::vector<ThreadPlace>& places) : pool_(threads, places) {
-    std::set<uint32_t> nodes;
-    for (const ThreadPlace& place : places) nodes.insert(place.node);
-    if (!nodes.empty()) nodes_ = static_cast<uint32_t>(nodes.size());
+    for (const ThreadPlace& place : places) nodes_.push_back(place.node);
   }
 
   uint32_t size() const { return pool_.size(); }
-  // Memory nodes that the threads are on.
-  uint32_t nodes() const { return nodes_; }
+  // The memory node of the thread that does the middle of part `part` of `parts` equal ones.
+  uint32_t NodeOf(uint64_t part, uint64_t parts) const {
+    return nodes_.empty() ? 0 : nodes_[nodes_.size() * (2 * part + 1) / (2 * parts)];
+  }
 
   const ProcessorSet& caller_place() const { return pool_.caller_place(); }
   // What the process may use may change between steps.
@@ -43,7 +43,7 @@ class Workers {
 
  private:
   ThreadPool pool_;
-  uint32_t nodes_ = 1;
+  std::vector<uint32_t> nodes_;  // of each thread that has a place
   CpuWatch processors_;
   JobTimes* times_ = nullptr;
 };
