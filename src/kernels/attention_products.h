@@ -30,7 +30,6 @@ template <int R, int W, bool Busy>
 class CacheReading {
  public:
   static constexpr bool kFewRows = R <= 4;
-  static constexpr int kKeyVectors = kFewRows ? 1 : W;
 
   explicit OWML_INLINE CacheReading(size_t width) : fetches_(Busy || PaddedWidth(width) > 16 * W) {}
 
@@ -54,13 +53,15 @@ class FloatAttention {
  public:
   // Neighbouring positions whose values are added in one step.
   static constexpr size_t kTogether = 1;
+  // Whether the softmax of a block is taken between the products of the next block's scores.
+  static constexpr bool kSoftmaxBesideScores = false;
 
   OWML_INLINE FloatAttention(const float* const* queries, size_t width)
       : queries_(queries), width_(width), reading_(width) {}
 
   // scores[r] = query r times the keys of `count` positions, rounded up to 16.
   OWML_INLINE void Scores(const AttentionBlock& block, size_t count, float (*scores)[kAttentionBlock]) const {
-    constexpr int kWidth = Reading::kKeyVectors;
+    constexpr int kWidth = Reading::kFewRows ? 1 : V::kAttentionWidth;
     const size_t vectors = (count + 15) / 16;
     size_t p = 0;
     for (; p + kWidth <= vectors; p += kWidth) KeyScores<kWidth>(block, p, scores);
@@ -68,10 +69,13 @@ class FloatAttention {
   }
 
   // Of a score below the highest.
-  static OWML_INLINE typename V::F Weight(typename V::F below) { return ShortExp<V>(below); }
+  static OWML_INLINE typename V::F Weight(typename V::F below) { return Exp2<V>(below); }
 
-  // What the scores of row r became. They stay where they are.
-  OWML_INLINE void TakeWeights(int r, const float* weights) { weights_[r] = weights; }
+  // Keeps row r's weights of the block whose values are added next. Returns their sums in 16 lanes.
+  OWML_INLINE typename V::F TakeWeights(int r, const typename V::F (&weights)[4]) {
+    OWML_UNROLL for (int i = 0; i < 4; ++i) V::Store(weights_[r] + 16 * i, weights[i]);
+    return V::Add(V::Add(weights[0], weights[1]), V::Add(weights[2], weights[3]));
+  }
 
   // states of N rows from row r on += weights times values of positions `from` to before `to`.
   template <int N>
@@ -137,7 +141,7 @@ class FloatAttention {
   }
 
   const float* const* queries_;
-  const float* weights_[R] = {};
+  alignas(64) float weights_[R][kAttentionBlock];
   size_t width_;
   Reading reading_;
 };

@@ -18,6 +18,7 @@ template <class V, class P, int R>
 class BfloatAttention {
  public:
   static constexpr size_t kTogether = 2;
+  static constexpr bool kSoftmaxBesideScores = P::kSoftmaxBesideScores && R > 4;
 
   OWML_INLINE BfloatAttention(const float* const* queries, size_t width)
       : rows_(queries), width_(width), reading_(width) {
@@ -26,20 +27,37 @@ class BfloatAttention {
 
   // As FloatAttention::Scores.
   OWML_INLINE void Scores(const AttentionBlock& block, size_t count, float (*scores)[kAttentionBlock]) {
-    constexpr int kWidth = Reading::kKeyVectors;
+    struct Nothing {};
+    Scores<Nothing>(block, count, scores, nullptr);
+  }
+  // Takes a softmax meanwhile, or the most of it.
+  template <class Softmax>
+  OWML_INLINE void Scores(const AttentionBlock& block, size_t count, float (*scores)[kAttentionBlock],
+                          Softmax* softmax) {
+    constexpr int kWidth = Reading::kFewRows ? 1 : kSoftmaxBesideScores ? 2 : V::kAttentionWidth;
     const size_t vectors = (count + 15) / 16;
     for (size_t begin = 0; begin < width_; begin += kMostWidth) {
       const size_t end = begin + kMostWidth < width_ ? begin + kMostWidth : width_;
       if (width_ > kMostWidth) Round(begin, end);
       size_t p = 0;
-      for (; p + kWidth <= vectors; p += kWidth) KeyScores<kWidth>(block, p, begin, end, scores);
-      for (; p < vectors; ++p) KeyScores<1>(block, p, begin, end, scores);
+      for (; p + kWidth <= vectors; p += kWidth) KeyScores<kWidth>(block, p, begin, end, scores, softmax);
+      for (; p < vectors; ++p) KeyScores<1>(block, p, begin, end, scores, softmax);
     }
   }
 
-  static OWML_INLINE typename V::F Weight(typename V::F below) { return ExpForBfloat<V>(below); }
+  static OWML_INLINE typename V::F Weight(typename V::F below) { return Exp2ForBfloat<V>(below); }
 
-  OWML_INLINE void TakeWeights(int r, const float* weights) { RoundPairs<P>(weights, kAttentionBlock, weights_[r]); }
+  // As FloatAttention::TakeWeights, of the rounded weights, so that an error of all of them has no effect.
+  OWML_INLINE typename V::F TakeWeights(int r, const typename V::F (&weights)[4]) {
+    if constexpr (requires { P::RoundAtOnce(weights[0], weights[1], weights_[r]); }) {
+      OWML_UNROLL for (int i = 0; i < 2; ++i) P::RoundAtOnce(weights[2 * i], weights[2 * i + 1], weights_[r] + 16 * i);
+    } else {
+      alignas(64) float exact[kAttentionBlock];
+      OWML_UNROLL for (int i = 0; i < 4; ++i) V::Store(exact + 16 * i, weights[i]);
+      RoundPairs<P>(exact, kAttentionBlock, weights_[r]);
+    }
+    return V::Add(PairSums<V>(weights_[r]), PairSums<V>(weights_[r] + 16));
+  }
 
   // As FloatAttention::AddValues. Where `from` or `to` parts a pair N is 1.
   template <int N>
@@ -71,9 +89,9 @@ class BfloatAttention {
   }
 
   // Of positions 16 p to before 16 (p + S), over dimensions `begin` to before `end`.
-  template <int S>
+  template <int S, class Softmax>
   OWML_INLINE void KeyScores(const AttentionBlock& block, size_t p, size_t begin, size_t end,
-                             float (*scores)[kAttentionBlock]) const {
+                             float (*scores)[kAttentionBlock], Softmax* softmax) const {
     [[maybe_unused]] const typename P::DenormalsAreZero scope;
     constexpr int kVectors = S * kParts;
     const size_t group = 16 * KeyBytes(CacheType::kBF16, width_), pairs = (end - begin + 1) / 2;
@@ -84,14 +102,22 @@ class BfloatAttention {
         sum[i][r] = begin == 0 ? P::Set(0.0f) : P::Load(scores[r] + 16 * p + P::kLanes * i);
       }
     }
-    for (size_t pair = 0; pair < pairs; ++pair) {
+    size_t pair = 0;
+    const auto step = [&]() OWML_INLINE_LAMBDA {
       const uint8_t* k[kVectors];
       OWML_UNROLL for (int i = 0; i < kVectors; ++i) {
         k[i] = keys + i / kParts * group + pair * kVector + i % kParts * (4 * P::kLanes);
       }
       reading_.template Fetch<kVector * S>(block.values, (p * (width_ / 2) + (begin / 2 + pair) * S) * kVector);
       AddPairs<P>(k, queries_, pair, sum);
+      ++pair;
+    };
+    if constexpr (kSoftmaxBesideScores) {
+      // The rows whose turn it is: as large a share as that of these positions in the block.
+      const int rows = static_cast<int>(R * (p + S) / (kAttentionBlock / 16));
+      if (static_cast<size_t>(softmax->VectorsBefore(rows)) <= pairs) softmax->Take(rows, step);
     }
+    while (pair < pairs) step();
     OWML_UNROLL for (int r = 0; r < R; ++r) {
       OWML_UNROLL for (int i = 0; i < kVectors; ++i) P::Store(scores[r] + 16 * p + P::kLanes * i, sum[i][r]);
     }

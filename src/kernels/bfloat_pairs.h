@@ -35,6 +35,18 @@ OWML_INLINE void RoundPairs(const float* x, size_t count, typename P::Pair* out)
   if (2 * i < count) out[i] = PairOf<typename P::Pair>(RoundToBfloat(x[2 * i]), 0);
 }
 
+// Lane i is the sum of pair i, of 16.
+template <class V>
+OWML_INLINE typename V::F PairSums(const uint32_t* pairs) {
+  const typename V::Bytes both = V::LoadBytes(reinterpret_cast<const uint8_t*>(pairs));
+  return V::Add(V::First(both), V::Second(both));
+}
+template <class V>
+OWML_INLINE typename V::F PairSums(const FloatPair* pairs) {
+  const auto* numbers = reinterpret_cast<const float*>(pairs);
+  return V::NeighbourSums(V::Load(numbers), V::Load(numbers + 16));
+}
+
 // sum[i][r] += the pairs at vectors[i], as far as Mask leaves them, times pair `at` of row r.
 template <class P, int32_t Mask = kBothOfPair, int R, int S, size_t Pairs>
 OWML_INLINE void AddPairs(const uint8_t* const (&vectors)[S], const typename P::Pair (*rows)[Pairs], size_t at,

@@ -6,12 +6,18 @@
 // minutes.
 #if defined(OWML_SCALAR_KERNELS)
 #define OWML_INLINE inline
+#define OWML_INLINE_LAMBDA
+#define OWML_NOINLINE
 #define OWML_UNROLL
 #else
 
 // Everything in kernels_<isa>.cpp must be inlined or local to the file: a shared copy of an inline function, compiled
 // there with wider instructions, could be picked by the linker for the whole program.
 #define OWML_INLINE inline __attribute__((always_inline))
+// Behind the arguments of a lambda.
+#define OWML_INLINE_LAMBDA __attribute__((always_inline))
+// For what an inner loop rarely needs, so that its registers stay with the loop.
+#define OWML_NOINLINE __attribute__((noinline))
 
 // In front of a loop whose count is a template argument, so that arrays of vectors become registers.
 #if defined(__clang__)

@@ -41,31 +41,41 @@ struct MatmulCall {
 // From so many tokens on weights are unpacked once for all of them.
 inline constexpr size_t kGemmTokens = 24;
 
-// Online softmax goes through absolute blocks of so many positions. An engine splits longer ranges at segments, whose
-// results are merged in order, so that the result does not depend on who computes what.
+// Online softmax goes through absolute blocks of so many positions. Longer ranges are split at segments, whose results
+// are merged in order, so that the result does not depend on who computes what.
 inline constexpr size_t kAttentionBlock = 64;
 inline constexpr size_t kAttentionSegment = 512;
 
 // Query rows of a call: heads of one token or of a few neighbours that share a KV head.
 inline constexpr size_t kMaxAttendRows = 32;
 
+// Rows of a call that go through the cache together.
+inline constexpr size_t kRowsTogether = 6;
+
 // Softmax of a range in the making: sums of [PaddedWidth] values, the score that weights are relative to in front of 16
 // numbers, then 16 sums of weights, which together are the sum of all.
 constexpr size_t AttentionStateSize(size_t width) { return PaddedWidth(width) + 32; }
 
-// Rows see the positions `firsts` to before `ends`, or from `begin` on where that is later. The ends lie in one block,
-// and so do the positions where rows begin.
+// Keys and values of kAttentionSegment positions of one KV head.
+struct AttentionSegment {
+  const std::byte* keys;
+  const std::byte* values;
+};
+
+// Weights are 2^score: what makes scores of queries and keys in natural units, and log2(e), is in the queries.
+// Positions count from the start of the first segment. Rows see those from `firsts` to before `ends`; the ends lie in
+// one block of the last segment, and what rows see begins in one block of the first, or before it.
 struct AttendCall {
-  const float* queries[kMaxAttendRows];  // [width], already divided by the root of the head size
+  const float* queries[kMaxAttendRows];  // [width], whose products with keys are scores
   size_t firsts[kMaxAttendRows];
-  size_t ends[kMaxAttendRows];  // after `begin`
-  size_t rows;                  // at least 1
+  size_t ends[kMaxAttendRows];
+  size_t rows;  // at least 1
   size_t width;
-  const std::byte* keys;    // of position 0
-  const std::byte* values;  // of position 0
-  size_t begin;             // a multiple of kAttentionBlock
-  float cap;                // scores become cap * tanh(score / cap); 0 leaves them
-  float* states;            // [rows][AttentionStateSize], written
+  const AttentionSegment* segments;
+  float cap;      // scores become cap * tanh(score / cap); 0 leaves them
+  float* states;  // [rows][AttentionStateSize], written; where the call continues, of the segments before
+  bool continues;
+  float* parts;  // [kRowsTogether][AttentionStateSize], for the call's own use where segments are merged
 };
 
 // Multiplications and additions of a round of probe_multiply.
@@ -105,9 +115,9 @@ struct Kernels {
   void (*store_key[kCacheTypes])(const float* key, size_t width, std::byte* keys, size_t position);
   void (*store_value[kCacheTypes])(const float* value, size_t width, std::byte* values, size_t position);
 
-  // The states of rows over one range of at most a segment; by CacheType.
+  // The states of rows; by CacheType.
   void (*attend[kCacheTypes])(const AttendCall& call);
-  // total = total and part, where part follows.
+  // total = total and the segment of `part`, which follows.
   void (*merge_attention)(float* total, const float* part, size_t width);
   void (*finish_attention)(const float* state, size_t width, float* out);
 

@@ -75,6 +75,8 @@ struct Avx2Vector {
   static OWML_INLINE F Max(F x, F y) { return {_mm256_max_ps(x.a, y.a), _mm256_max_ps(x.b, y.b)}; }
   static OWML_INLINE F Min(F x, F y) { return {_mm256_min_ps(x.a, y.a), _mm256_min_ps(x.b, y.b)}; }
   static OWML_INLINE F SwapPairs(F x) { return {_mm256_permute_ps(x.a, 0xB1), _mm256_permute_ps(x.b, 0xB1)}; }
+  // x0 + x1, x2 + x3, ..., y0 + y1, ...
+  static OWML_INLINE F NeighbourSums(F x, F y) { return {NeighbourSums(x.a, x.b), NeighbourSums(y.a, y.b)}; }
   // As a tree: lanes i and i + 8, then i + 4, i + 2, i + 1.
   static OWML_INLINE float SumLanes(F x) {
     const __m256 eight = _mm256_add_ps(x.a, x.b);
@@ -127,8 +129,10 @@ struct Avx2Vector {
   static OWML_INLINE F Floor(F x) { return {_mm256_floor_ps(x.a), _mm256_floor_ps(x.b)}; }
   // x - floor(x)
   static OWML_INLINE F Fraction(F x) { return Sub(x, Floor(x)); }
-  // x * 2^floor(power), where that is a normal number.
-  static OWML_INLINE F TimesPowerOfTwo(F x, F power) { return Mul(x, PowerOfTwo(RoundToInt(Floor(power)))); }
+  // x * 2^floor(power) for x of 1 to 2, where that is a normal number or above all numbers.
+  static OWML_INLINE F TimesPowerOfTwo(F x, F power) {
+    return Mul(x, PowerOfTwo(RoundToInt(Floor(Min(power, Set(128.0f))))));
+  }
   static OWML_INLINE int32_t MaxLane(I x) {
     const __m256i eight = _mm256_max_epi32(x.a, x.b);
     __m128i four = _mm_max_epi32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256(eight, 1));
@@ -225,6 +229,10 @@ struct Avx2Vector {
   using Rows = Avx2Rows;
 
  private:
+  static OWML_INLINE __m256 NeighbourSums(__m256 x, __m256 y) {
+    const __m256d by_halves = _mm256_castps_pd(_mm256_hadd_ps(x, y));
+    return _mm256_castpd_ps(_mm256_permute4x64_pd(by_halves, 0xD8));
+  }
   static OWML_INLINE int16_t LoadShort(const void* x) {
     int16_t value;
     __builtin_memcpy(&value, x, sizeof(value));

@@ -80,6 +80,7 @@ struct Avx2Rows {
   using DenormalsAreZero = DenormalsAreZeroScope;
   // What bfloat_pairs.h asks: each number of a pair by itself.
   static constexpr bool kPairsAtOnce = false;
+  static constexpr bool kSoftmaxBesideScores = false;
   using Pair = FloatPair;
   static constexpr size_t kRoundedAtOnce = 8;
   static OWML_INLINE void RoundAtOnce(const float* x, Pair* out) {

@@ -53,13 +53,16 @@ struct Avx512Vector {
   static OWML_INLINE F Max(F a, F b) { return _mm512_max_ps(a, b); }
   static OWML_INLINE F Min(F a, F b) { return _mm512_min_ps(a, b); }
   static OWML_INLINE F SwapPairs(F x) { return _mm512_permute_ps(x, 0xB1); }
+  // x0 + x1, x2 + x3, ..., y0 + y1, ...
+  static OWML_INLINE F NeighbourSums(F x, F y) {
+    const I even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    return Add(_mm512_permutex2var_ps(x, even, y), _mm512_permutex2var_ps(x, AddInt(even, SetInt(1)), y));
+  }
   // x in lanes `from` to before `to`, `other` in the rest.
   static OWML_INLINE F OnlyLanes(F x, size_t from, size_t to, F other) {
     return _mm512_mask_blend_ps(static_cast<__mmask16>(FirstLanes(to) & ~FirstLanes(from)), other, x);
   }
-  static OWML_INLINE bool AnyAbove(F x, float limit) {
-    return _mm512_cmp_ps_mask(x, Set(limit), _CMP_GT_OQ) != 0;
-  }
+  static OWML_INLINE bool AnyAbove(F x, float limit) { return _mm512_cmp_ps_mask(x, Set(limit), _CMP_GT_OQ) != 0; }
   static OWML_INLINE float MaxLaneFloat(F x) { return _mm512_reduce_max_ps(x); }
   // As a tree: lanes i and i + 8, then i + 4, i + 2, i + 1.
   static OWML_INLINE float SumLanes(F x) {
@@ -90,7 +93,7 @@ struct Avx512Vector {
   static OWML_INLINE F Fraction(F x) {
     return Sub(x, _mm512_roundscale_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC));
   }
-  // x * 2^floor(power), where that is a normal number.
+  // x * 2^floor(power) for x of 1 to 2, where that is a normal number or above all numbers.
   static OWML_INLINE F TimesPowerOfTwo(F x, F power) { return _mm512_scalef_ps(x, power); }
   static OWML_INLINE int32_t MaxLane(I x) { return _mm512_reduce_max_epi32(x); }
   static OWML_INLINE int32_t SumLanesInt(I x) { return _mm512_reduce_add_epi32(x); }
@@ -163,6 +166,7 @@ struct Avx512Vector {
   using DenormalsAreZero = DenormalsAreZeroScope;
   // What bfloat_pairs.h asks: each number of a pair by itself.
   static constexpr bool kPairsAtOnce = false;
+  static constexpr bool kSoftmaxBesideScores = false;
   using Pair = FloatPair;
   static constexpr size_t kRoundedAtOnce = 16;
   static OWML_INLINE void RoundAtOnce(const float* x, Pair* out) {

@@ -27,29 +27,29 @@ OWML_INLINE typename V::F Exp(typename V::F x) {
   return V::Mul(p, V::PowerOfTwo(n));
 }
 
-// e^x for x of at most 80, with a polynomial for 2^r, r between 0 and 1, from its highest coefficient down. Arguments
-// below -87 count as that. NaN stays NaN.
+// 2^x with a polynomial for x between 0 and 1, from its highest coefficient down. Arguments below -125 count as that;
+// what is above all numbers becomes infinite. NaN stays NaN.
 template <class V, class... Coefficients>
-OWML_INLINE typename V::F ExpByPolynomial(typename V::F x, float highest, Coefficients... others) {
+OWML_INLINE typename V::F Exp2ByPolynomial(typename V::F x, float highest, Coefficients... others) {
   using F = typename V::F;
-  const F power = V::Mul(V::Max(V::Set(-87.0f), x), V::Set(1.44269504088896341f));
+  const F power = V::Max(V::Set(-125.0f), x);
   const F r = V::Fraction(power);
   F p = V::Set(highest);
   ((p = V::Fma(p, r, V::Set(others))), ...);
   return V::TimesPowerOfTwo(p, power);
 }
 
-// With a relative error below 3e-7 + 1e-7 * |x|, in fewer steps than Exp.
+// With a relative error below 3e-7.
 template <class V>
-OWML_INLINE typename V::F ShortExp(typename V::F x) {
-  return ExpByPolynomial<V>(x, 1.87757667e-3f, 8.98934009e-3f, 5.58263181e-2f, 2.40153617e-1f, 6.93153073e-1f,
-                            9.99999925e-1f);
+OWML_INLINE typename V::F Exp2(typename V::F x) {
+  return Exp2ByPolynomial<V>(x, 1.87757667e-3f, 8.98934009e-3f, 5.58263181e-2f, 2.40153617e-1f, 6.93153073e-1f,
+                             9.99999925e-1f);
 }
 
 // With a relative error below 8e-5, for numbers that are rounded to BF16.
 template <class V>
-OWML_INLINE typename V::F ExpForBfloat(typename V::F x) {
-  return ExpByPolynomial<V>(x, 7.80245227e-2f, 2.26067155e-1f, 6.95833541e-1f, 9.99925219e-1f);
+OWML_INLINE typename V::F Exp2ForBfloat(typename V::F x) {
+  return Exp2ByPolynomial<V>(x, 7.80245227e-2f, 2.26067155e-1f, 6.95833541e-1f, 9.99925219e-1f);
 }
 
 // cap * tanh(x / cap), with an absolute error below 3e-7 * cap.

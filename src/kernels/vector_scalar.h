@@ -176,8 +176,10 @@ struct ScalarVector {
   }
   // x - floor(x)
   static OWML_INLINE F Fraction(F x) { return Sub(x, Floor(x)); }
-  // x * 2^floor(power), where that is a normal number.
-  static OWML_INLINE F TimesPowerOfTwo(F x, F power) { return Mul(x, PowerOfTwo(RoundToInt(Floor(power)))); }
+  // x * 2^floor(power) for x of 1 to 2, where that is a normal number or above all numbers.
+  static OWML_INLINE F TimesPowerOfTwo(F x, F power) {
+    return Mul(x, PowerOfTwo(RoundToInt(Floor(Min(power, Set(128.0f))))));
+  }
   static OWML_INLINE int32_t MaxLane(I x) {
     int32_t result = x.lane[0];
     for (int i = 1; i < 16; ++i) result = x.lane[i] > result ? x.lane[i] : result;
@@ -249,12 +251,19 @@ struct ScalarVector {
   static constexpr int kBfloatTokens = 2;
   struct DenormalsAreZero {};  // done one by one
   static constexpr bool kPairsAtOnce = true;
+  static constexpr bool kSoftmaxBesideScores = false;
   using Pair = uint32_t;
   static OWML_INLINE Bytes And(Bytes pairs, int32_t mask) {
     return EachByte([&](int i, int j) { return pairs.lane[i][j] & (mask >> (8 * j)); });
   }
   static OWML_INLINE Bytes BroadcastPair(Pair pair) {
     return EachByte([&](int, int j) { return pair >> (8 * j) & 255; });
+  }
+  static OWML_INLINE F First(Bytes pairs) {
+    return Each([&](int i) { return BfloatAt(pairs.lane[i]); });
+  }
+  static OWML_INLINE F Second(Bytes pairs) {
+    return Each([&](int i) { return BfloatAt(pairs.lane[i] + 2); });
   }
   // Two bfloats in every lane: products of the second, then of the first.
   static OWML_INLINE F AddPairProducts(F sum, Bytes weights, Bytes pair) {

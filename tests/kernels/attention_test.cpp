@@ -36,31 +36,40 @@ class AttentionTest : public KernelTest {
     size_t length = 0;
   };
 
-  // [rows][width]; segments of kAttentionSegment positions merged in order.
+  // How the segments of a range are given to a kernel: so many in a call, or each alone, merged in order.
+  enum class Segments { kTogether, kTwoByTwo, kAlone };
+
+  // [rows][width]
   std::vector<float> Attend(const Kernels& kernels, const std::vector<float>& queries, const std::vector<Range>& ranges,
-                            float cap = 0) const {
+                            float cap = 0, Segments how = Segments::kTogether) const {
     const size_t rows = ranges.size(), size = AttentionStateSize(width_);
-    std::vector<float> total(rows * size), part(rows * size), out(rows * width_);
-    const size_t first_segment = ranges[0].first / kAttentionSegment * kAttentionSegment;
-    for (size_t segment = first_segment; segment < ranges[0].length; segment += kAttentionSegment) {
+    std::vector<float> total(rows * size), part(rows * size), parts(kRowsTogether * size), out(rows * width_);
+    std::vector<AttentionSegment> segments;
+    const size_t begin = ranges[0].first / kAttentionSegment * kAttentionSegment;
+    size_t end = 0;
+    for (const Range& range : ranges) end = std::max(end, range.length);
+    for (size_t at = begin; at < end; at += kAttentionSegment) {
+      segments.push_back({&keys_[at * KeyBytes(type_, width_)], &values_[at * ValueBytes(type_, width_)]});
+    }
+    const size_t step = how == Segments::kTogether ? segments.size() : how == Segments::kTwoByTwo ? 2 : 1;
+    for (size_t first = 0; first < segments.size(); first += step) {
+      const size_t start = begin + first * kAttentionSegment, stop = start + step * kAttentionSegment;
       AttendCall call{};
-      call.begin = SIZE_MAX;
       for (const Range& range : ranges) {
         call.queries[call.rows] = &queries[call.rows * width_];
-        call.firsts[call.rows] = range.first;
-        call.ends[call.rows] = std::min(range.length, segment + kAttentionSegment);
-        call.begin = std::min(call.begin, std::max(segment, range.first / kAttentionBlock * kAttentionBlock));
+        call.firsts[call.rows] = std::max(range.first, start) - start;
+        call.ends[call.rows] = std::min(range.length, stop) - start;
         ++call.rows;
       }
       call.width = width_;
-      call.keys = keys_.data();
-      call.values = values_.data();
+      call.segments = &segments[first];
       call.cap = cap;
-      call.states = segment == first_segment ? total.data() : part.data();
+      const bool merge = how == Segments::kAlone && first > 0;
+      call.states = merge ? part.data() : total.data();
+      call.continues = !merge && first > 0;
+      if (step > 1) call.parts = parts.data();
       kernels.attend[static_cast<size_t>(type_)](call);
-      for (size_t r = 0; r < rows && segment > first_segment; ++r) {
-        kernels.merge_attention(&total[r * size], &part[r * size], width_);
-      }
+      for (size_t r = 0; merge && r < rows; ++r) kernels.merge_attention(&total[r * size], &part[r * size], width_);
     }
     for (size_t r = 0; r < rows; ++r) kernels.finish_attention(&total[r * size], width_, &out[r * width_]);
     return out;
@@ -88,7 +97,7 @@ class AttentionTest : public KernelTest {
       if (cap != 0) scores[p] = cap * std::tanh(scores[p] / cap);
       highest = std::max(highest, scores[p]);
     }
-    for (size_t p = first; p < length; ++p) sum += scores[p] = std::exp(scores[p] - highest);
+    for (size_t p = first; p < length; ++p) sum += scores[p] = std::exp2(scores[p] - highest);
     for (size_t p = first; p < length; ++p) {
       for (size_t d = 0; d < width_; ++d) out[d] += scores[p] / sum * Stored(plain_values_[p * width_ + d]);
     }
@@ -127,6 +136,46 @@ TEST_P(AttentionTest, LongRangesAreMergedFromSegments) {
     for (size_t r = 0; r < 3; ++r) {
       const auto expected = Reference(&queries[r * width_], length);
       for (size_t d = 0; d < width_; ++d) ASSERT_NEAR(out[r * width_ + d], expected[d], 2e-5);
+    }
+  }
+}
+
+TEST_P(AttentionTest, SegmentsGiveTheSameBitsTogetherAndAlone) {
+  for (const CacheType type : kCaches) {
+    Fill(40, 2200, type);
+    for (const size_t last : {520, 1024, 2200}) {
+      for (const size_t window : {3000, 1100, 300}) {
+        std::vector<Range> ranges;
+        for (size_t r = 0; r < 8; ++r) ranges.push_back({last - 8 > window ? last - 8 - window : 0, last - 7 + r});
+        const auto queries = Floats(8 * width_, -3, 3);
+        const auto together = Attend(kernels(), queries, ranges);
+        for (const Segments how : {Segments::kTwoByTwo, Segments::kAlone}) {
+          ASSERT_TRUE(SameBits(together, Attend(oracle(), queries, ranges, 0, how)))
+              << static_cast<int>(type) << ", " << last << ", " << window << ", " << static_cast<int>(how);
+        }
+      }
+    }
+  }
+}
+
+// Scores that rise by far, within a block and from one to the next, and a range that begins with its highest.
+TEST_P(AttentionTest, WeightsFollowAScoreThatRises) {
+  for (const CacheType type : kCaches) {
+    Fill(16, 1200, type);
+    for (const float rise : {0.01f, 0.5f, 40.0f, -0.5f, -40.0f}) {
+      for (size_t p = 0; p < 1200; ++p) {
+        plain_keys_[p * width_] = rise * static_cast<float>(p);
+        Store(oracle(), p, &keys_, &values_);
+      }
+      std::vector<float> queries(3 * width_);
+      for (size_t r = 0; r < 3; ++r) queries[r * width_] = static_cast<float>(r);
+      const auto out = Attend(kernels(), queries, 1200);
+      ASSERT_TRUE(SameBits(out, Attend(oracle(), queries, 1200))) << static_cast<int>(type) << ", " << rise;
+      if (type == CacheType::kQ8) continue;  // its rounding moves such scores
+      for (size_t r = 0; r < 3; ++r) {
+        const auto expected = Reference(&queries[r * width_], 1200);
+        for (size_t d = 1; d < width_; ++d) ASSERT_NEAR(out[r * width_ + d], expected[d], 0x1p-9) << rise << ", " << r;
+      }
     }
   }
 }

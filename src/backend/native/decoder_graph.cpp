@@ -2,6 +2,7 @@
 // Shapes: n tokens, D width, H query heads and K key-value heads of d, F feed-forward width, V vocabulary.
 #include "backend/native/decoder_graph.h"
 
+#include <numbers>
 #include <optional>
 
 namespace owml::native {
@@ -47,9 +48,9 @@ class Recorder {
     if (layer.key_norm) graph_.Normalize(key_heads, w_.Of(layer.key_norm), p_.epsilon);
     Rotate(heads, plan.rope, take_rows ? RowSet::kRead : RowSet::kTokens);
     Rotate(key_heads, plan.rope, RowSet::kTokens);
-    if (p_.query_scale != 1) graph_.Scale(q, p_.query_scale);
+    graph_.Scale(q, p_.query_scale * std::numbers::log2e_v<float>);
     graph_.Append(key_heads, v.Split(1, p_.head_width), cache);
-    const Tensor a = graph_.Attend(heads, cache, p_.score_cap);                                    // [n, H d]
+    const Tensor a = graph_.Attend(heads, cache, p_.score_cap * std::numbers::log2e_v<float>);     // [n, H d]
     Branch(*x, Product("output", a, layer.output, layer.output_bias), layer.post_attention_norm);  // x += a Wo
   }
 

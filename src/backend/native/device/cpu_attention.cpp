@@ -12,6 +12,19 @@ using kernels::kAttentionBlock;
 using kernels::kAttentionSegment;
 using kernels::kMaxAttendRows;
 
+namespace {
+
+// What a call reads again for each group of its rows should stay in a core's own cache.
+constexpr uint64_t kCallBytes = 512 << 10;
+constexpr uint64_t kCallSegments = 16;
+
+uint64_t SegmentsOfCall(const CacheLayer& cache, uint64_t width) {
+  const uint64_t position = kernels::KeyBytes(cache.type, width) + kernels::ValueBytes(cache.type, width);
+  return std::clamp<uint64_t>(kCallBytes / (position * kAttentionSegment), 1, kCallSegments);
+}
+
+}  // namespace
+
 void CpuAttention::Reserve(const Attend& op) {
   const uint64_t heads = op.queries.extent(1), slots = op.cache.keys.extent(0), group = heads / op.cache.keys.extent(1);
   const uint64_t state = kernels::AttentionStateSize(op.queries.extent(2));
@@ -19,7 +32,8 @@ void CpuAttention::Reserve(const Attend& op) {
   tile_rows_ = 1;
   while (2 * tile_rows_ * group <= kMaxAttendRows) tile_rows_ *= 2;
   split_rows_ = std::min<uint64_t>(slots, workers_.size());
-  const Room room{std::max(room_.rows, op.queries.extent(0)), std::max(room_.state_floats, 2 * kMaxAttendRows * state),
+  const Room room{std::max(room_.rows, op.queries.extent(0)),
+                  std::max(room_.state_floats, (kMaxAttendRows + kernels::kRowsTogether) * state),
                   std::max(room_.segment_floats, split_rows_ * segments * heads * state)};
   if (room == room_) return;
   const std::string purpose = "attention over " + std::to_string(op.cache.capacity) + " tokens";
@@ -62,7 +76,8 @@ class CpuAttention::Pass {
         heads_(op.queries.extent(1)),
         kv_heads_(op.cache.keys.extent(1)),
         group_(heads_ / kv_heads_),
-        state_size_(kernels::AttentionStateSize(width_)) {}
+        state_size_(kernels::AttentionStateSize(width_)),
+        call_segments_(SegmentsOfCall(op.cache, width_)) {}
 
   // Pieces are ordered by KV heads, so that a thread reads the same heads in every job.
   void ByTiles(const Tiles& tiles) const {
@@ -99,9 +114,10 @@ class CpuAttention::Pass {
       const auto row = static_cast<uint32_t>(in_node / calls / head_count / segments);
       if (segment >= count_of(row)) return;
       const uint64_t absolute = FirstSegment(row) + segment;
-      kernels::AttendCall call = CallFor(rows_[row].slot, kv_head, absolute);
+      const kernels::AttentionSegment cached = SegmentOf(rows_[row].slot, kv_head, absolute);
+      kernels::AttendCall call = CallFor(&cached);
       for (uint64_t i = begin; i < std::min<uint64_t>(group_, begin + kMaxAttendRows); ++i) {
-        AddHead(&call, row, kv_head * group_ + i, absolute);
+        AddHead(&call, row, kv_head * group_ + i, absolute, absolute + 1);
       }
       call.states = state_of(row, segment, kv_head * group_ + begin);
       kernels_.attend[static_cast<size_t>(op_.cache.type)](call);
@@ -143,50 +159,52 @@ class CpuAttention::Pass {
     return {first, end - first};
   }
 
-  // Without rows.
-  kernels::AttendCall CallFor(uint32_t slot, uint64_t kv_head, uint64_t segment) const {
+  kernels::AttentionSegment SegmentOf(uint32_t slot, uint64_t kv_head, uint64_t segment) const {
     const uint64_t start = segment * kAttentionSegment;
+    return {Pointer<const std::byte>(op_.cache.KeysFrom(slot, kv_head, start)),
+            Pointer<const std::byte>(op_.cache.ValuesFrom(slot, kv_head, start))};
+  }
+
+  // Without rows.
+  kernels::AttendCall CallFor(const kernels::AttentionSegment* segments) const {
     kernels::AttendCall call{};
     call.width = width_;
-    call.keys = Pointer<const std::byte>(op_.cache.KeysFrom(slot, kv_head, start));
-    call.values = Pointer<const std::byte>(op_.cache.ValuesFrom(slot, kv_head, start));
-    call.begin = kAttentionSegment;
+    call.segments = segments;
     call.cap = op_.cap;
     return call;
   }
 
-  // A query head of a row, over what it sees of a segment.
-  void AddHead(kernels::AttendCall* call, uint32_t row, uint64_t head, uint64_t segment) const {
-    const uint64_t start = segment * kAttentionSegment;
-    const uint64_t first = std::max(FirstSeen(row), start) - start;
+  // A query head of a row, over what it sees of segments `first` to before `end`.
+  void AddHead(kernels::AttendCall* call, uint32_t row, uint64_t head, uint64_t first, uint64_t end) const {
+    const uint64_t start = first * kAttentionSegment, stop = end * kAttentionSegment;
     call->queries[call->rows] = Pointer<const float>(op_.queries.at(row, head));
-    call->firsts[call->rows] = first;
-    call->ends[call->rows] = std::min<uint64_t>(rows_[row].position + 1 - start, kAttentionSegment);
-    call->begin = std::min<uint64_t>(call->begin, first / kAttentionBlock * kAttentionBlock);
+    call->firsts[call->rows] = std::max(FirstSeen(row), start) - start;
+    call->ends[call->rows] = std::min<uint64_t>(rows_[row].position + 1, stop) - start;
     ++call->rows;
   }
 
   // The query heads of neighbours that share a KV head, over all segments in order. What they see begins in one block
   // and ends in one block.
-  void AttendTile(Tile tile, uint64_t kv_head, float* total) const {
-    float* part = total + kMaxAttendRows * state_size_;
-    const uint64_t first_segment = FirstSegment(tile.first);
+  void AttendTile(Tile tile, uint64_t kv_head, float* states) const {
+    const uint64_t first_segment = FirstSegment(tile.first), end_segment = EndSegment(tile.first);
     const uint64_t heads = tile.count() * group_;
     const auto row_of = [&](uint64_t i) { return tile.first + static_cast<uint32_t>(i / group_); };
     const auto head_of = [&](uint64_t i) { return kv_head * group_ + i % group_; };
+    kernels::AttentionSegment segments[kCallSegments];
     for (uint64_t begin = 0; begin < heads; begin += kMaxAttendRows) {
       const uint64_t end = std::min<uint64_t>(heads, begin + kMaxAttendRows);
-      for (uint64_t segment = first_segment; segment < EndSegment(tile.first); ++segment) {
-        kernels::AttendCall call = CallFor(rows_[tile.first].slot, kv_head, segment);
-        for (uint64_t i = begin; i < end; ++i) AddHead(&call, row_of(i), head_of(i), segment);
-        call.states = segment == first_segment ? total : part;
+      for (uint64_t first = first_segment; first < end_segment; first += call_segments_) {
+        const uint64_t stop = std::min(end_segment, first + call_segments_);
+        for (uint64_t i = first; i < stop; ++i) segments[i - first] = SegmentOf(rows_[tile.first].slot, kv_head, i);
+        kernels::AttendCall call = CallFor(segments);
+        for (uint64_t i = begin; i < end; ++i) AddHead(&call, row_of(i), head_of(i), first, stop);
+        call.states = states;
+        call.continues = first != first_segment;
+        call.parts = states + kMaxAttendRows * state_size_;
         kernels_.attend[static_cast<size_t>(op_.cache.type)](call);
-        for (uint64_t i = 0; segment != first_segment && i < end - begin; ++i) {
-          kernels_.merge_attention(total + i * state_size_, part + i * state_size_, width_);
-        }
       }
       for (uint64_t i = begin; i < end; ++i) {
-        kernels_.finish_attention(total + (i - begin) * state_size_, width_,
+        kernels_.finish_attention(states + (i - begin) * state_size_, width_,
                                   Pointer<float>(op_.out.at(row_of(i), head_of(i))));
       }
     }
@@ -197,6 +215,7 @@ class CpuAttention::Pass {
   const Attend& op_;
   const std::span<const Row> rows_;
   const uint64_t width_, heads_, kv_heads_, group_, state_size_;
+  const uint64_t call_segments_;
 };
 
 void CpuAttention::Run(const Attend& op, RowSet set) noexcept {

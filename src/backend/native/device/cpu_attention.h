@@ -50,7 +50,7 @@ class CpuAttention {
   Room room_;
   const Step* step_ = nullptr;
   Tiles tiles_[2];             // by RowSet
-  float* states_ = nullptr;    // [threads, 2, kMaxAttendRows] attention states
+  float* states_ = nullptr;    // [threads, kMaxAttendRows + kRowsTogether] attention states
   float* segments_ = nullptr;  // [split rows, segments, H] attention states
   Arena memory_;
 };

@@ -153,7 +153,8 @@ struct GateUp {
   void Tensors(auto&& f) { f(gate_x, Access::kRead), f(up_x, Access::kRead), f(out, Access::kWrite); }
 };
 
-// out = attention of query heads over what their rows see of the cache
+// out = attention of query heads over what their rows see of the cache, with weights of 2^score, where a score is the
+// product of a query and a key
 struct Attend {
   Tensor queries;  // [n, H, d]
   CacheLayer cache;

@@ -39,6 +39,19 @@ __device__ inline float Exp(float x) {
   return p * __uint_as_float(static_cast<uint32_t>(n + 127) << 23);
 }
 
+// 2^x for x of at most 0, with a relative error below 3e-7; arguments below -125 count as that. NaN stays NaN.
+__device__ inline float Exp2(float x) {
+  x = x < -125.0f ? -125.0f : x;
+  const float whole = floorf(x), r = x - whole;
+  float p = 1.87757667e-3f;
+  p = fmaf(p, r, 8.98934009e-3f);
+  p = fmaf(p, r, 5.58263181e-2f);
+  p = fmaf(p, r, 2.40153617e-1f);
+  p = fmaf(p, r, 6.93153073e-1f);
+  p = fmaf(p, r, 9.99999925e-1f);
+  return p * __uint_as_float(static_cast<uint32_t>(__float2int_rn(whole) + 127) << 23);
+}
+
 // cap * tanh(x / cap)
 __device__ inline float SoftCap(float x, float cap) { return cap * (1.0f - 2.0f / (Exp((x + x) / cap) + 1.0f)); }
 

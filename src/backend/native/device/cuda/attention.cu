@@ -42,7 +42,7 @@ struct State {
   // This and what follows it.
   __device__ void Merge(const State& part) {
     const float highest = fmaxf(maximum, part.maximum);
-    const float keep = Exp(maximum - highest), take = Exp(part.maximum - highest);
+    const float keep = Exp2(maximum - highest), take = Exp2(part.maximum - highest);
     maximum = highest;
     sum = fmaf(part.sum, take, sum * keep);
 #pragma unroll
@@ -147,12 +147,12 @@ __global__ void __launch_bounds__(kThreads) AttendKernel(AttendCall call) {
         if (h >= heads) break;
         State<Dims>& state = states[h];
         const float maximum = fmaxf(state.maximum, fmaxf(warp_maxima[0][h], warp_maxima[1][h]));
-        const float correction = Exp(state.maximum - maximum);
+        const float correction = Exp2(state.maximum - maximum);
         state.maximum = maximum;
         state.sum *= correction;
 #pragma unroll
         for (int i = 0; i < Dims; ++i) state.values[i] *= correction;
-        const float weight = is_seen ? Exp(scores[h] - maximum) : 0.0f;
+        const float weight = is_seen ? Exp2(scores[h] - maximum) : 0.0f;
         weights[h][thread] = Operand<Type>(weight);
         const float sum = WarpSum(weight);
         if (thread % kWarp == 0) warp_sums[warp][h] = sum;
