@@ -1,5 +1,7 @@
-// Lifetimes go from the first job that touches a buffer to the last. Large buffers are placed first, each at the lowest
-// place that is free as long as it lives.
+// Lifetimes go from the first job that touches a buffer to the last. A buffer is placed where another of its size was
+// that is not needed meanwhile, else behind all others: rows of one length, divided among threads in one way, so that a
+// thread finds in its own cache what it wrote there, and nobody else's. Attention divides by heads; its buffers share
+// places among themselves.
 #include "backend/native/graph/buffer_plan.h"
 
 #include <algorithm>
@@ -13,6 +15,7 @@ struct Life {
   uint32_t buffer = 0;
   uint64_t bytes = 0;
   size_t first = SIZE_MAX, last = 0;  // jobs
+  bool by_heads = false;              // attention touches it
 
   bool Meets(const Life& other) const { return first <= other.last && other.first <= last; }
 };
@@ -26,6 +29,7 @@ std::vector<Life> LivesOf(const Graph& graph, std::vector<Job>& jobs) {
         Life& life = all[BufferOf(tensor.address())];
         life.first = std::min(life.first, i);
         life.last = i;
+        life.by_heads |= std::holds_alternative<Attend>(operation);
       });
     }
   }
@@ -37,7 +41,6 @@ std::vector<Life> LivesOf(const Graph& graph, std::vector<Job>& jobs) {
         (graph.buffers()[buffer].bytes + BufferPlan::kAlignment - 1) / BufferPlan::kAlignment * BufferPlan::kAlignment;
     lives.push_back(all[buffer]);
   }
-  std::stable_sort(lives.begin(), lives.end(), [](const Life& a, const Life& b) { return a.bytes > b.bytes; });
   return lives;
 }
 
@@ -48,16 +51,14 @@ BufferPlan PlanBuffers(const Graph& graph, std::vector<Job>& jobs) {
   plan.offsets.assign(graph.buffers().size(), BufferPlan::kNowhere);
   std::vector<Life> placed;
   for (const Life& life : LivesOf(graph, jobs)) {
-    // Those that live at the same time, by their places.
-    std::vector<std::pair<uint64_t, uint64_t>> taken;  // from, to
+    uint64_t at = plan.bytes;
     for (const Life& other : placed) {
-      if (life.Meets(other)) taken.emplace_back(plan.offsets[other.buffer], plan.offsets[other.buffer] + other.bytes);
-    }
-    std::sort(taken.begin(), taken.end());
-    uint64_t at = 0;
-    for (const auto& [from, to] : taken) {
-      if (from >= at && from - at >= life.bytes) break;
-      at = std::max(at, to);
+      if (other.bytes != life.bytes || other.by_heads != life.by_heads) continue;
+      const uint64_t place = plan.offsets[other.buffer];
+      const bool is_free = std::none_of(placed.begin(), placed.end(), [&](const Life& one) {
+        return plan.offsets[one.buffer] == place && life.Meets(one);
+      });
+      if (is_free) at = std::min(at, place);
     }
     if (life.bytes > INT64_MAX - plan.unshared_bytes) {
       throw Error(E_OUTOFMEMORY, "the work buffers of a batch are larger than addresses can count");

@@ -74,6 +74,33 @@ TEST_F(BufferPlanTest, LayersUseTheSameMemoryAgain) {
   EXPECT_EQ(many.bytes, 3 * 16 * 64 * sizeof(float));
 }
 
+// A thread keeps its rows from job to job only where rows of one length follow each other.
+TEST_F(BufferPlanTest, APlaceIsSharedByBuffersOfOneSizeOnly) {
+  const TestMatrix narrow(32, 64, 3), back(64, 32, 4);
+  Graph graph(16, 16);
+  const Tensor x = graph.Embed(kernels::WeightType::kF32, table_.address(), 64, 1);
+  for (uint32_t layer = 0; layer < 3; ++layer) {
+    graph.BeginLayer(layer);
+    graph.AddScaled(x, graph.MatMul("back", graph.MatMul("narrow", x, narrow.matrix()), back.matrix()), 0.5f);
+  }
+  graph.Head(x, matrix_.matrix(), 0, 1, 0, 1);
+  std::vector<Job> jobs = Schedule(graph);
+  const BufferPlan plan = PlanBuffers(graph, jobs);
+  int shared = 0;
+  for (uint32_t a = 0; a < graph.buffers().size(); ++a) {
+    for (uint32_t b = 0; b < a; ++b) {
+      if (plan.offsets[a] == BufferPlan::kNowhere || plan.offsets[b] == BufferPlan::kNowhere) continue;
+      const uint64_t end_a = plan.offsets[a] + graph.buffers()[a].bytes;
+      const uint64_t end_b = plan.offsets[b] + graph.buffers()[b].bytes;
+      if (end_a <= plan.offsets[b] || end_b <= plan.offsets[a]) continue;
+      ++shared;
+      EXPECT_EQ(plan.offsets[a], plan.offsets[b]);
+      EXPECT_EQ(graph.buffers()[a].bytes, graph.buffers()[b].bytes);
+    }
+  }
+  EXPECT_GT(shared, 2);
+}
+
 TEST_F(BufferPlanTest, WhatIsLeftOutHasNoPlace) {
   Graph graph = Chain(table_, matrix_, 1);
   const Tensor idle = graph.Embed(kernels::WeightType::kF32, table_.address(), 64, 1);
