@@ -28,7 +28,6 @@ inline constexpr float kMostAbove = 12.0f;
 struct SeenPositions {
   size_t from;
   size_t to;
-  OWML_INLINE bool all() const { return from == 0 && to == kAttentionBlock; }
   // Within vector i of the block, from 0 to 16.
   OWML_INLINE size_t FromIn(size_t i) const { return InVector(from, i); }
   OWML_INLINE size_t ToIn(size_t i) const { return InVector(to, i); }
