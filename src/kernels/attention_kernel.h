@@ -66,7 +66,12 @@ template <class V, class Products, int R>
 class Softmax {
  public:
   OWML_INLINE Softmax(const AttendCall& call, RowsInBlock<R>* rows, Products* products)
-      : cap_(call.cap), padded_(PaddedWidth(call.width)), rows_(rows), products_(products), next_(rows ? 0 : R) {
+      : cap_(call.cap),
+        width_(call.width),
+        padded_(PaddedWidth(call.width)),
+        rows_(rows),
+        products_(products),
+        next_(rows ? 0 : R) {
     if (!rows) return;
     plain_ = rows->whole && cap_ == 0.0f;
     // A segment begins relative to its first score, where that is at hand.
@@ -93,7 +98,7 @@ class Softmax {
  private:
   using F = typename V::F;
 
-  OWML_INLINE float* StateOf(int r) const { return rows_->states + static_cast<size_t>(r) * (padded_ + 32); }
+  OWML_INLINE float* StateOf(int r) const { return rows_->states + r * AttentionStateSize(width_); }
 
   template <class Step>
   OWML_INLINE void TakePlain(int r, const Step& step) {
@@ -112,6 +117,7 @@ class Softmax {
     }
   }
 
+  // Of which some is not seen, or capped, or above what weights are relative to.
   OWML_NOINLINE void TakeRow(int r) {
     float* state = StateOf(r);
     F score[4];
@@ -151,7 +157,7 @@ class Softmax {
   }
 
   const float cap_;
-  const size_t padded_;
+  const size_t width_, padded_;
   RowsInBlock<R>* const rows_;
   Products* const products_;
   bool plain_ = false;  // all is seen, nothing capped
@@ -195,7 +201,8 @@ OWML_INLINE void StartState(float* state, size_t padded) {
 
 // total += part, of the next segment, which may have to do with a higher score.
 template <class V>
-OWML_INLINE void MergeState(float* total, const float* part, size_t padded) {
+void MergeAttention(float* total, const float* part, size_t width) {
+  const size_t padded = PaddedWidth(width);
   const float above = part[padded] - total[padded];
   const bool higher = above > kMostAbove;
   const typename V::F factor = Exp2<V>(V::Set(higher ? -above : above));
@@ -249,7 +256,7 @@ void AttendRows(const AttendCall& call, size_t row) {
     AddBlock<R>(products, rows);
     if (!rows.ends) return;
     for (int r = 0; r < R && rows.states != states; ++r) {
-      MergeState<V>(states + r * state_size, call.parts + r * state_size, padded);
+      MergeAttention<V>(states + r * state_size, call.parts + r * state_size, call.width);
     }
     if (rows.at + kAttentionBlock < end) start(call.parts);
   };
@@ -305,11 +312,6 @@ void Attend(const AttendCall& call) {
     if (count == 6) attend.template operator()<6>(row);
     row += count;
   }
-}
-
-template <class V>
-void MergeAttention(float* total, const float* part, size_t width) {
-  MergeState<V>(total, part, PaddedWidth(width));
 }
 
 template <class V>

@@ -68,7 +68,7 @@ class FloatAttention {
     for (; p < vectors; ++p) KeyScores<1>(block, p, scores);
   }
 
-  // Of a score below the highest.
+  // Of a score less the one that weights are relative to.
   static OWML_INLINE typename V::F Weight(typename V::F below) { return Exp2<V>(below); }
 
   // Keeps row r's weights of the block whose values are added next. Returns their sums in 16 lanes.

@@ -16,9 +16,11 @@ namespace owml::kernels {
 // For R rows that go through a block together; P multiplies pairs, a lane is a position or a dimension.
 template <class V, class P, int R>
 class BfloatAttention {
+  using Reading = CacheReading<R, V::kAttentionWidth, !P::kPairsAtOnce>;
+
  public:
   static constexpr size_t kTogether = 2;
-  static constexpr bool kSoftmaxBesideScores = P::kSoftmaxBesideScores && R > 4;
+  static constexpr bool kSoftmaxBesideScores = P::kSoftmaxBesideScores && !Reading::kFewRows;
 
   OWML_INLINE BfloatAttention(const float* const* queries, size_t width)
       : rows_(queries), width_(width), reading_(width) {
@@ -81,8 +83,6 @@ class BfloatAttention {
 
   static constexpr int kParts = static_cast<int>(16 / P::kLanes);  // vectors for 16 lanes
   static constexpr size_t kVector = 64;                            // bytes of 16 pairs
-
-  using Reading = CacheReading<R, V::kAttentionWidth, !P::kPairsAtOnce>;
 
   OWML_INLINE void Round(size_t begin, size_t end) {
     for (int r = 0; r < R; ++r) RoundPairs<P>(rows_[r] + begin, end - begin, queries_[r]);

@@ -49,7 +49,7 @@ inline constexpr size_t kAttentionSegment = 512;
 // Query rows of a call: heads of one token or of a few neighbours that share a KV head.
 inline constexpr size_t kMaxAttendRows = 32;
 
-// Rows of a call that go through the cache together.
+// Rows of a call that go through the cache together: as many as registers hold sums of.
 inline constexpr size_t kRowsTogether = 6;
 
 // Softmax of a range in the making: sums of [PaddedWidth] values, the score that weights are relative to in front of 16
@@ -64,7 +64,7 @@ struct AttentionSegment {
 
 // Weights are 2^score: what makes scores of queries and keys in natural units, and log2(e), is in the queries.
 // Positions count from the start of the first segment. Rows see those from `firsts` to before `ends`; the ends lie in
-// one block of the last segment, and what rows see begins in one block of the first, or before it.
+// one block of the last segment, and what rows see begins in one block of the first.
 struct AttendCall {
   const float* queries[kMaxAttendRows];  // [width], whose products with keys are scores
   size_t firsts[kMaxAttendRows];

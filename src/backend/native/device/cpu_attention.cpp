@@ -1,5 +1,5 @@
 // See cpu_attention.h.
-// Positions of a call count from the start of its segment, so that a segment may lie anywhere in a ring.
+// Positions of a call count from the start of its first segment; each segment may lie anywhere in a ring.
 #include "backend/native/device/cpu_attention.h"
 
 #include <algorithm>

@@ -16,8 +16,6 @@ struct Life {
   uint64_t bytes = 0;
   size_t first = SIZE_MAX, last = 0;  // jobs
   bool by_heads = false;              // attention touches it
-
-  bool Meets(const Life& other) const { return first <= other.last && other.first <= last; }
 };
 
 std::vector<Life> LivesOf(const Graph& graph, std::vector<Job>& jobs) {
@@ -41,32 +39,38 @@ std::vector<Life> LivesOf(const Graph& graph, std::vector<Job>& jobs) {
         (graph.buffers()[buffer].bytes + BufferPlan::kAlignment - 1) / BufferPlan::kAlignment * BufferPlan::kAlignment;
     lives.push_back(all[buffer]);
   }
+  std::stable_sort(lives.begin(), lives.end(), [](const Life& a, const Life& b) { return a.first < b.first; });
   return lives;
 }
+
+// Where buffers of one kind lie one after the other.
+struct Place {
+  uint64_t offset;
+  Life latest;
+
+  bool Takes(const Life& life) const {
+    return latest.bytes == life.bytes && latest.by_heads == life.by_heads && latest.last < life.first;
+  }
+};
 
 }  // namespace
 
 BufferPlan PlanBuffers(const Graph& graph, std::vector<Job>& jobs) {
   BufferPlan plan;
   plan.offsets.assign(graph.buffers().size(), BufferPlan::kNowhere);
-  std::vector<Life> placed;
+  std::vector<Place> places;
   for (const Life& life : LivesOf(graph, jobs)) {
-    uint64_t at = plan.bytes;
-    for (const Life& other : placed) {
-      if (other.bytes != life.bytes || other.by_heads != life.by_heads) continue;
-      const uint64_t place = plan.offsets[other.buffer];
-      const bool is_free = std::none_of(placed.begin(), placed.end(), [&](const Life& one) {
-        return plan.offsets[one.buffer] == place && life.Meets(one);
-      });
-      if (is_free) at = std::min(at, place);
-    }
     if (life.bytes > INT64_MAX - plan.unshared_bytes) {
       throw Error(E_OUTOFMEMORY, "the work buffers of a batch are larger than addresses can count");
     }
-    plan.offsets[life.buffer] = at;
-    plan.bytes = std::max(plan.bytes, at + life.bytes);
     plan.unshared_bytes += life.bytes;
-    placed.push_back(life);
+    auto place = std::find_if(places.begin(), places.end(), [&](const Place& one) { return one.Takes(life); });
+    if (place == places.end()) {
+      place = places.insert(place, {plan.bytes, life});
+      plan.bytes += life.bytes;
+    }
+    place->latest = life;
+    plan.offsets[life.buffer] = place->offset;
   }
   return plan;
 }

@@ -22,6 +22,17 @@ __device__ inline uint16_t ToBfloat(float x) {
   return static_cast<uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
 }
 
+// A polynomial at x, from its highest coefficient down.
+template <class... Coefficients>
+__device__ inline float Polynomial(float x, float highest, Coefficients... others) {
+  float p = highest;
+  ((p = fmaf(p, x, others)), ...);
+  return p;
+}
+
+// Of n from -126 to 127.
+__device__ inline float PowerOfTwo(int n) { return __uint_as_float(static_cast<uint32_t>(n + 127) << 23); }
+
 // e^x with a relative error below 2e-7; arguments beyond -87.3 and 88.3 count as these. NaN stays NaN.
 __device__ inline float Exp(float x) {
   x = x < -87.3f ? -87.3f : x > 88.3f ? 88.3f : x;
@@ -29,27 +40,18 @@ __device__ inline float Exp(float x) {
   const float whole = static_cast<float>(n);
   float r = fmaf(whole, -0.693359375f, x);  // ln 2 in two parts; the first has zeros at its end
   r = fmaf(whole, 2.12194440e-4f, r);
-  float p = 1.9875691500e-4f;
-  p = fmaf(p, r, 1.3981999507e-3f);
-  p = fmaf(p, r, 8.3334519073e-3f);
-  p = fmaf(p, r, 4.1665795894e-2f);
-  p = fmaf(p, r, 1.6666665459e-1f);
-  p = fmaf(p, r, 5.0000001201e-1f);
-  p = fmaf(p, r * r, r + 1.0f);
-  return p * __uint_as_float(static_cast<uint32_t>(n + 127) << 23);
+  const float p = Polynomial(r, 1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f,
+                             1.6666665459e-1f, 5.0000001201e-1f);
+  return fmaf(p, r * r, r + 1.0f) * PowerOfTwo(n);
 }
 
 // 2^x for x of at most 0, with a relative error below 3e-7; arguments below -125 count as that. NaN stays NaN.
 __device__ inline float Exp2(float x) {
   x = x < -125.0f ? -125.0f : x;
-  const float whole = floorf(x), r = x - whole;
-  float p = 1.87757667e-3f;
-  p = fmaf(p, r, 8.98934009e-3f);
-  p = fmaf(p, r, 5.58263181e-2f);
-  p = fmaf(p, r, 2.40153617e-1f);
-  p = fmaf(p, r, 6.93153073e-1f);
-  p = fmaf(p, r, 9.99999925e-1f);
-  return p * __uint_as_float(static_cast<uint32_t>(__float2int_rn(whole) + 127) << 23);
+  const float whole = floorf(x);
+  const float p = Polynomial(x - whole, 1.87757667e-3f, 8.98934009e-3f, 5.58263181e-2f, 2.40153617e-1f,
+                             6.93153073e-1f, 9.99999925e-1f);
+  return p * PowerOfTwo(__float2int_rn(whole));
 }
 
 // cap * tanh(x / cap)
